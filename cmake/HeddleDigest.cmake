@@ -1,0 +1,12 @@
+# Digest of all generator sources and compiler versions, part of every cache key: no version is edited by hand.
+file(GLOB_RECURSE generator_sources CONFIGURE_DEPENDS
+  ${CMAKE_SOURCE_DIR}/src/ir/*.* ${CMAKE_SOURCE_DIR}/src/analysis/*.* ${CMAKE_SOURCE_DIR}/src/plan/*.*
+  ${CMAKE_SOURCE_DIR}/src/lower/*.* ${CMAKE_SOURCE_DIR}/src/codegen/*.* ${CMAKE_SOURCE_DIR}/src/jit/*.*
+  ${CMAKE_SOURCE_DIR}/src/engine/compiler/*.* ${CMAKE_SOURCE_DIR}/include/heddle/kernel_abi.h)
+list(SORT generator_sources)
+set(digest_header ${CMAKE_BINARY_DIR}/generated/generator_digest.inc)
+add_custom_command(OUTPUT ${digest_header}
+  COMMAND ${CMAKE_COMMAND} "-DSOURCES=${generator_sources}" -DOUT=${digest_header} -DROOT=${CMAKE_SOURCE_DIR}
+          "-DVERSIONS=${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}" -P ${CMAKE_SOURCE_DIR}/cmake/digest.cmake
+  DEPENDS ${generator_sources} ${CMAKE_SOURCE_DIR}/cmake/digest.cmake VERBATIM)
+add_custom_target(heddle_generator_digest DEPENDS ${digest_header})

@@ -1,0 +1,97 @@
+// The engine: compiles attention formulas for this machine, caches the kernels and launches them.
+//
+//   heddle::Engine engine;
+//   heddle::Attention attention = engine.attention({.mask = heddle::Mask::parse("k <= q && q - k < 256"), .head_dim = 64});
+//   attention.run(q, k, v, o);   // heddle::Tensor views, [batch, heads, rows, head_dim]
+#pragma once
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+#include "heddle/error.h"
+#include "heddle/formula.h"
+#include "heddle/target.h"
+#include "heddle/tensor.h"
+
+namespace heddle {
+
+/// What to compile. Lengths, batch, heads and strides are not part of it: one kernel serves all of them.
+struct AttentionSpec {
+  Mask mask;
+  Score score;
+  int64_t head_dim = 64;                 ///< 1..256
+  int64_t value_dim = 0;                 ///< 1..256; 0 means head_dim.
+  bool lse = false;                      ///< Also write LSE, the natural-log log-sum-exp of the scores.
+  std::optional<int64_t> tile_rows;      ///< Forces the plan's block rows; normally decided by cost.
+  std::optional<bool> use_nests;         ///< false: ignore facts, test every tile in the kernel (for comparison).
+};
+
+/// Values for one launch.
+struct LaunchOptions {
+  std::optional<double> scale;                ///< Default 1 / sqrt(head_dim).
+  std::map<std::string, int64_t> ints;        ///< Dynamic integer parameters; all of them must be given.
+  std::map<std::string, double> reals;
+};
+
+/// Where a kernel came from and what it cost.
+struct KernelReport {
+  enum class Origin { Compiled, Disk, Memory } origin = Origin::Compiled;
+  double milliseconds = 0;               ///< From the request to a callable kernel.
+  std::vector<std::pair<std::string, double>> passes;  ///< Times of compiler passes, when compiled.
+  std::string key;                       ///< Hex digest of the cache key.
+  std::string path;                      ///< File of the kernel on disk; empty when there is no disk cache.
+  std::string facts, plan;               ///< Text.
+  int64_t scratch_bytes = 0;             ///< Per thread.
+  int64_t block_rows = 0;
+};
+
+class Engine;
+
+/// A compiled attention. Cheap to copy; keeps its code and its engine's pool alive; run() is thread safe.
+class Attention {
+ public:
+  /// O = softmax(score(scale * Q K^T) over allowed pairs) V.
+  ///   q [B, H, Sq, D], k [B, Hkv, Sk, D], v [B, Hkv, Sk, Dv], o [B, H, Sq, Dv]; float32; any strides with a contiguous last
+  ///   dimension; H % Hkv == 0; lse [B, H, Sq] dense, required exactly when the spec asked for it.
+  /// Rows without an allowed key give O = 0 and LSE = -inf. Zero-size dimensions are legal. Throws UserError (naming the
+  /// argument, what was found and expected) before anything is written. Allocates nothing once a thread has run before.
+  void run(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& o, const Tensor* lse = nullptr,
+           const LaunchOptions& options = {}) const;
+  const KernelReport& report() const;
+  const AttentionSpec& spec() const;
+
+ private:
+  friend class Engine;
+  struct State;
+  std::shared_ptr<const State> state_;
+};
+
+struct EngineOptions {
+  std::optional<Target> target;          ///< Default Target::host().
+  int threads = 0;                       ///< 0: one a core.
+  bool disk_cache = true;
+  std::string cache_dir;                 ///< Default $HEDDLE_CACHE_DIR, else $XDG_CACHE_HOME/heddle, else ~/.cache/heddle.
+  int64_t cache_bytes = int64_t{1} << 28;  ///< Bound of the disk cache; least recently used entries go first.
+};
+
+class Engine {
+ public:
+  explicit Engine(EngineOptions options = {});
+  /// Finds (memory, then disk) or compiles the kernel. Thread safe; two threads that ask for one kernel compile it once.
+  /// Throws UserError for an illegal spec, ToolchainError when the compiler library is missing.
+  Attention attention(const AttentionSpec& spec);
+  int threads() const;
+  const Target& target() const;
+  int64_t compilations() const;          ///< Kernels compiled so far by this engine.
+  std::string cache_dir() const;         ///< Empty when off.
+
+  struct State;
+  const std::shared_ptr<State>& state() const { return state_; }
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace heddle

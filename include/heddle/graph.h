@@ -1,0 +1,68 @@
+// Model specs: a graph of ONNX-style nodes with attention formulas, loaded from JSON, run by an engine.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+#include "heddle/engine.h"
+#include "heddle/tensor.h"
+
+namespace heddle {
+
+namespace ir {
+struct Graph;
+}
+
+/// Options of loading a spec.
+struct SpecOptions {
+  std::map<std::string, int64_t> dims;   ///< Overrides of "dims", as `--dim S=8192`.
+};
+
+/// A checked model spec. Immutable, cheap to copy.
+class Spec {
+ public:
+  /// Reads and checks a spec file: known keys and ops, shapes and dtypes inferred for every node. Throws UserError with a
+  /// JSON pointer (or line and column for malformed JSON) and the nearest known name. Paths inside must stay in the spec's folder.
+  static Spec load(const std::string& path, const SpecOptions& options = {});
+  static Spec parse(const std::string& json, const SpecOptions& options = {}, const std::string& origin = "spec");
+  const ir::Graph& graph() const { return *graph_; }
+
+ private:
+  std::shared_ptr<const ir::Graph> graph_;
+};
+
+/// A named array that owns its memory.
+struct Array {
+  Tensor view;
+  std::shared_ptr<void> memory;
+  static Array make(std::vector<int64_t> shape, DType dtype);
+};
+
+/// Time of one node in one run.
+struct NodeTime { std::string name, op; double milliseconds = 0; };
+
+/// How one Attention node was compiled and, when checked, how far it is from the float64 judge.
+struct AttentionUse { std::string node; Attention kernel; int64_t batch, heads, kv_heads, sq, sk; };
+
+struct RunResult {
+  std::map<std::string, Array> outputs;
+  std::vector<NodeTime> times;
+  std::vector<AttentionUse> attentions;
+};
+
+/// A spec bound to an engine: weights initialised, attention kernels compiled.
+class Model {
+ public:
+  Model(Engine engine, Spec spec);
+  /// Inputs by name; a missing one is generated from its seeded `fill`. Throws UserError on a wrong name, dtype or shape.
+  RunResult run(const std::map<std::string, Array>& inputs = {});
+  /// The same graph with every node in float64 straight from the formulas (slow): the judge of run().
+  RunResult run_reference(const std::map<std::string, Array>& inputs = {});
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace heddle

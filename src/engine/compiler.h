@@ -1,0 +1,56 @@
+// The compiler half as one interface: libheddle_compiler.so implements it and the engine opens that library at the first miss.
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+#include "heddle/kernel_abi.h"
+#include "src/ir/attention_problem.h"
+
+namespace heddle::engine {
+
+/// A stage of the compiler whose text can be shown.
+enum class StageText { Formula, Facts, Plan, Explain, Tile, Schedule, Source, Asm };
+
+/// A pass of the pipeline and the time it took.
+struct PassTime { std::string name; double milliseconds; };
+
+struct CompiledKernel {
+  LaunchRecord record;
+  std::string object;            ///< Relocatable object file: bytes.
+  std::vector<PassTime> times;
+};
+
+/// What `heddle facts` shows, already counted; JSON text has the keys of the case files.
+struct FactsReport { std::string text, json; };
+struct FactsRequest {
+  ir::Expr mask;
+  int64_t sq = 0, sk = 0;
+  std::vector<std::pair<int64_t, int64_t>> tiles;  ///< rows x keys
+  std::vector<std::pair<std::string, int64_t>> ints;
+  bool pieces = true, columns = true, checksum = false;  ///< Ignored (off) above 2^16 rows.
+  int threads = 2;
+};
+
+class Compiler {
+ public:
+  virtual ~Compiler() = default;
+  virtual CompiledKernel compile(const ir::AttentionProblem& problem) = 0;
+  /// Links an object through ORC; the shared pointer keeps the code alive.
+  virtual std::shared_ptr<const void> link(const CompiledKernel& kernel, AttentionKernel& entry) = 0;
+  virtual std::string stage(const ir::AttentionProblem& problem, StageText stage) = 0;
+  virtual FactsReport facts(const FactsRequest& request) = 0;
+};
+
+/// Opens libheddle_compiler.so beside libheddle.so (or the loader's path), once a process. Thread safe. Throws ToolchainError
+/// that says where it looked.
+Compiler& compiler();
+bool compiler_loaded();
+
+/// What the compiler library exports: `extern "C" heddle::engine::Compiler* heddle_create_compiler(const char* digest)`;
+/// returns null when `digest` is not its own generator digest (libraries of two builds mixed).
+inline constexpr const char* kCompilerFactory = "heddle_create_compiler";
+/// Digest of all generator sources, made at build time; part of every cache key.
+const char* generator_digest();
+
+}  // namespace heddle::engine

@@ -1,0 +1,41 @@
+// The plain evaluator of Expr trees: the meaning of a formula, used by judges, tests and constant folding.
+#pragma once
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+#include "src/ir/expr.h"
+
+namespace heddle::ir {
+
+/// Values of Var and Param leaves by name, and of Arg leaves by index.
+struct Environment {
+  std::map<std::string, int64_t> ints;
+  std::map<std::string, double> reals;
+  std::vector<double> args;
+};
+
+bool evaluate_bool(const Expr& expr, const Environment& environment);
+int64_t evaluate_int(const Expr& expr, const Environment& environment);
+double evaluate_real(const Expr& expr, const Environment& environment);  ///< Int expressions are converted.
+
+int64_t floor_div(int64_t a, int64_t b);  ///< 0 when b == 0.
+int64_t floor_mod(int64_t a, int64_t b);  ///< 0 when b == 0.
+
+/// An expression flattened for speed: leaves become slots, one pass per evaluation, no allocation, no lookups.
+/// Use where a formula is evaluated at many points (judges, enumeration, row sweeps).
+class CompiledExpr {
+ public:
+  /// `slots` names Var/Param leaves in slot order; every leaf of `expr` must be named. Arg(i) reads slot slots.size() + i
+  /// of the real inputs. Throws InternalError on an unnamed leaf.
+  CompiledExpr(const Expr& expr, const std::vector<std::string>& slots);
+  /// inputs[i] is the value of slots[i] (Int slots).
+  int64_t run_int(const int64_t* inputs) const;          ///< Int and Bool (0/1) expressions without Real leaves.
+  double run_real(const int64_t* inputs, const double* reals) const;  ///< `reals`: values of Real slots, by slot index.
+
+ private:
+  struct Step { Op op; Type type; int a, b, c; int64_t integer; double real; };
+  std::vector<Step> steps_;
+};
+
+}  // namespace heddle::ir

@@ -1,0 +1,1 @@
+// Placeholder of an empty room: to be removed with its first source.
