@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Installs from Debian's packages what building Heddle needs and this machine lacks. Does nothing when all of it is there.
+set -euo pipefail
+
+packages=(
+  g++ cmake ninja-build pkg-config python3
+  llvm-19-dev libzstd-dev zlib1g-dev      # the code generator; LLVM's CMake files look for zstd and zlib
+  libisl-dev                              # exact facts of masks
+  libopenblas-dev                         # plain dense matrix products, and the dense baseline
+  libfmt-dev nlohmann-json3-dev libcli11-dev libxxhash-dev
+  libgtest-dev libbenchmark-dev           # tests and benchmarks
+)
+
+if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
+  echo "setup: this is no Debian; install what corresponds to these packages: ${packages[*]}" >&2
+  exit 0
+fi
+
+missing=()
+for package in "${packages[@]}"; do
+  dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed || missing+=("$package")
+done
+if [ ${#missing[@]} -eq 0 ]; then
+  echo "setup: all ${#packages[@]} packages are installed"
+  exit 0
+fi
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+  if ! command -v sudo >/dev/null; then
+    echo "setup: not root and no sudo; as root, run: apt-get install ${missing[*]}" >&2
+    exit 1
+  fi
+  as_root=(sudo)
+fi
+echo "setup: installing ${missing[*]}"
+export DEBIAN_FRONTEND=noninteractive
+"${as_root[@]}" apt-get update -q
+"${as_root[@]}" apt-get install -q -y --no-install-recommends "${missing[@]}"
