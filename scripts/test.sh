@@ -11,11 +11,11 @@ if command -v ccache >/dev/null; then launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=cc
 cmake -S . -B build -G Ninja "${launcher[@]}"
 cmake --build build --parallel "$jobs"
 cmake -S . -B build/sanitize -G Ninja "${launcher[@]}" -DHEDDLE_SANITIZE=ON -DHEDDLE_BENCH=OFF
-cmake --build build/sanitize --parallel "$jobs" --target sanitized_tests
+cmake --build build/sanitize --parallel "$jobs" --target core_tests
 
 echo "== address and undefined behaviour sanitizers"
 sanitized=0
-ctest --test-dir build/sanitize --label-regex sanitized --output-on-failure --parallel 2 || sanitized=$?
+ctest --test-dir build/sanitize --label-regex core --output-on-failure --parallel 2 || sanitized=$?
 echo "== all tests"
 ctest --test-dir build --output-on-failure --parallel 2
 if [ "$sanitized" -ne 0 ]; then
