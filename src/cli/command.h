@@ -1,0 +1,39 @@
+// What the subcommands of `heddle` share: how one is registered, what it returns, how it writes, and how errors become statuses.
+//
+// A subcommand lives in one file pair with one entry, `void add_NAME_command(CLI::App& app, Action& action)`. It declares its
+// options and, in the subcommand's callback, sets `action` to what has to be done; main() runs it after parsing has succeeded.
+#pragma once
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+namespace heddle::cli {
+
+/// Exit statuses of every subcommand.
+enum Status : int { kDone = 0, kCheckFailed = 1, kUserError = 2, kInternalError = 3 };
+
+using Action = std::function<int()>;
+
+/// Writes to standard output. A reader that went away (`heddle ... | head -1`) ends the process quietly with kDone; any other
+/// failure to write, such as a full disk, is a RuntimeError.
+void write(std::string_view text);
+
+/// Runs `work` and turns what it throws into one message on standard error and a status: UserError, ToolchainError, RuntimeError
+/// and lack of memory are kUserError; anything else is kInternalError, with how to report it.
+int guarded(const Action& work);
+
+/// Adds a subcommand whose options live in a `Settings` shared by the parser and `run`. `example` is shown under --help.
+template <typename Settings, typename Declare, typename Run>
+void add_command(CLI::App& app, Action& action, const std::string& name, const std::string& what, const std::string& example,
+                 Declare declare, Run run) {
+  CLI::App* command = app.add_subcommand(name, what);
+  command->footer("Example:\n  " + example);
+  auto settings = std::make_shared<Settings>();
+  declare(*command, *settings);
+  command->callback([&action, settings, run] { action = [settings, run] { return run(*settings); }; });
+}
+
+}  // namespace heddle::cli
