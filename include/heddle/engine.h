@@ -19,20 +19,20 @@ namespace heddle {
 
 /// What to compile. Lengths, batch, heads and strides are not part of it: one kernel serves all of them.
 struct AttentionSpec {
-  Mask mask;
-  Score score;
+  Mask mask{};
+  Score score{};
   int64_t head_dim = 64;                 ///< 1..256
   int64_t value_dim = 0;                 ///< 1..256; 0 means head_dim.
   bool lse = false;                      ///< Also write LSE, the natural-log log-sum-exp of the scores.
-  std::optional<int64_t> tile_rows;      ///< Forces the plan's block rows; normally decided by cost.
-  std::optional<bool> use_nests;         ///< false: ignore facts, test every tile in the kernel (for comparison).
+  std::optional<int64_t> tile_rows{};    ///< Forces the plan's block rows; normally decided by cost.
+  std::optional<bool> use_nests{};       ///< false: ignore facts, test every tile in the kernel (for comparison).
 };
 
 /// Values for one launch.
 struct LaunchOptions {
-  std::optional<double> scale;                ///< Default 1 / sqrt(head_dim).
-  std::map<std::string, int64_t> ints;        ///< Dynamic integer parameters; all of them must be given.
-  std::map<std::string, double> reals;
+  std::optional<double> scale{};              ///< Default 1 / sqrt(head_dim).
+  std::map<std::string, int64_t> ints{};      ///< Dynamic integer parameters; all of them must be given.
+  std::map<std::string, double> reals{};
 };
 
 /// Where a kernel came from and what it cost.
@@ -69,10 +69,10 @@ class Attention {
 };
 
 struct EngineOptions {
-  std::optional<Target> target;          ///< Default Target::host().
+  std::optional<Target> target{};        ///< Default Target::host().
   int threads = 0;                       ///< 0: one a core.
   bool disk_cache = true;
-  std::string cache_dir;                 ///< Default $HEDDLE_CACHE_DIR, else $XDG_CACHE_HOME/heddle, else ~/.cache/heddle.
+  std::string cache_dir{};               ///< Default $HEDDLE_CACHE_DIR, else $XDG_CACHE_HOME/heddle, else ~/.cache/heddle.
   int64_t cache_bytes = int64_t{1} << 28;  ///< Bound of the disk cache; least recently used entries go first.
 };
 
