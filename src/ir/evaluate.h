@@ -31,11 +31,20 @@ class CompiledExpr {
   CompiledExpr(const Expr& expr, const std::vector<std::string>& slots);
   /// inputs[i] is the value of slots[i] (Int slots).
   int64_t run_int(const int64_t* inputs) const;          ///< Int and Bool (0/1) expressions without Real leaves.
-  double run_real(const int64_t* inputs, const double* reals) const;  ///< `reals`: values of Real slots, by slot index.
+  /// `reals`: values of Real slots, by slot index. Int expressions are converted, Bool ones give 0 or 1.
+  double run_real(const int64_t* inputs, const double* reals) const;
 
  private:
-  struct Step { Op op; Type type; int a, b, c; int64_t integer; double real; };
+  friend class ExprCompiler;
+  /// One operation on registers. Operands name a register, an input or a constant: see compiled_expr.cpp.
+  struct Step { uint8_t code; uint8_t out; uint32_t a, b, c; };
+  uint64_t run(const void* ints, const void* reals) const;
+
+  Type type_;
+  bool reads_reals_ = false;
+  uint32_t result_ = 0;
   std::vector<Step> steps_;
+  std::vector<uint64_t> constants_;
 };
 
 }  // namespace heddle::ir

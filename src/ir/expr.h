@@ -5,6 +5,7 @@
 //    (guard_divisors() in src/ir/rewrite.h makes a pair with a zero divisor masked, so the value is never seen).
 //  - Int arithmetic wraps modulo 2^64; constants and parameters are int64.
 //  - And, Or, Select have no side effects, so evaluation order never matters.
+//  - Min and Max of Reals give NaN when either operand is NaN (as NumPy); which zero they give for -0.0 and 0.0 is unspecified.
 //  - Real operations are IEEE; formulas are evaluated in float64 by the judges and in float32 by kernels.
 //  - Real comparisons follow IEEE (NaN compares false, Ne true).
 #pragma once
@@ -52,7 +53,13 @@ struct ExprNode {
   std::string name;             ///< Var, Param.
   std::vector<Expr> operands;
   uint64_t hash = 0;            ///< Structural: equal trees have equal hashes, the same in every process.
+  int depth = 1;                ///< Nodes on the longest path down.
+  int64_t size = 1;             ///< Nodes of the tree, shared ones counted once a use; saturates at 2^62.
 };
+
+/// Front doors refuse deeper or larger trees, so recursion over a tree is safe. A chain `a || b || c ...` is as deep as it is long.
+inline constexpr int kMaxDepth = 6000;
+inline constexpr int64_t kMaxSize = int64_t{1} << 17;
 
 // Constructors. They check operand types (InternalError: front doors check first and report with spans) and fold nothing.
 Expr int_const(int64_t value);
