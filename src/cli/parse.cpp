@@ -37,26 +37,33 @@ std::vector<std::string> option_names(CLI::App* app) {
   return names;
 }
 
-[[noreturn]] void unknown(CLI::App* app, const std::string& word) {
+/// What a message about this subcommand begins with: "cache list: ", nothing for the command itself.
+std::string context(const CLI::App* app) {
+  return app->get_parent() ? full_name(app).substr(sizeof "heddle") + ": " : "";
+}
+
+std::string unknown_word(CLI::App* app, const std::string& word, std::string& hint) {
   const bool option = word.starts_with('-');
   const std::vector<std::string> known = option ? option_names(app) : subcommand_names(app);
   const std::string near = support::nearest(word.substr(0, word.find('=')), known);
-  throw UserError(fmt::format("{}: unknown {} {}", full_name(app), option ? "option" : known.empty() ? "argument" : "command",
-                              support::quote(word)),
-                  near.empty() ? fmt::format("`{} --help` lists what there is", full_name(app))
-                               : fmt::format("did you mean {}?", near));
+  hint = near.empty() ? fmt::format("`{} --help` lists what there is", full_name(app)) : fmt::format("did you mean {}?", near);
+  return fmt::format("unknown {} {}", option ? "option" : known.empty() ? "argument" : "command", support::quote(word));
+}
+
+/// CLI11's own message, except for values of the wrong type, which it reports without what was expected.
+std::string reworded(const CLI::ParseError& error) {
+  const std::string text = error.what(), conversion = "Could not convert: ";
+  return text.starts_with(conversion) ? text.substr(conversion.size()) + ": expected a number" : text;
 }
 
 [[noreturn]] void explain(CLI::App& app, const CLI::ParseError& error) {
   CLI::App* inner = innermost(&app);
-  const std::vector<std::string> extras = app.remaining(true);
-  const bool wants_command = !subcommand_names(inner).empty();
-  if (!extras.empty()) unknown(inner, extras.front());
-  if (wants_command) {
-    throw UserError(fmt::format("{}: expected a command: {}", full_name(inner), support::list(subcommand_names(inner))),
-                    fmt::format("`{} --help` says what each of them does", full_name(inner)));
-  }
-  throw UserError(fmt::format("{}: {}", full_name(inner), error.what()), fmt::format("see `{} --help`", full_name(inner)));
+  const std::vector<std::string> extras = app.remaining(true), commands = subcommand_names(inner);
+  std::string hint = fmt::format("see `{} --help`", full_name(inner));
+  const std::string message = !extras.empty()     ? unknown_word(inner, extras.front(), hint)
+                              : !commands.empty() ? "expected a command: " + support::list(commands)
+                                                  : reworded(error);
+  throw UserError(context(inner) + message, hint);
 }
 
 void declare(CLI::App& app, Action& action) {
@@ -81,7 +88,8 @@ Request parse(int argc, const char* const* argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    request.text = innermost(&app)->help();
+    const CLI::App* inner = innermost(&app);
+    request.text = inner->help(inner->get_parent() ? full_name(inner->get_parent()) : "");
   } catch (const CLI::CallForVersion& version) {
     request.text = fmt::format("{}\n", version.what());
   } catch (const CLI::ParseError& error) {

@@ -1,0 +1,71 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "test/process.h"
+
+namespace heddle::test {
+namespace {
+
+using nlohmann::json;
+
+json facts(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "facts");
+  arguments.push_back("--json");
+  const Outcome outcome = heddle_command(arguments);
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  return json::parse(outcome.out);
+}
+
+TEST(FactsCommand, CausalByHand) {
+  const json found = facts({"--mask", "k <= q", "--sq", "8", "--sk", "8", "--tile", "4x4"});
+  EXPECT_EQ(found["nnz"], 36);
+  EXPECT_EQ(found["empty_rows"], 0);
+  EXPECT_EQ(found["row_nnz_max"], 8);
+  EXPECT_EQ(found["contig_runs_total"], 8);
+  EXPECT_EQ(found["tiles"]["4x4"], (json{{"empty", 1}, {"full", 1}, {"partial", 2}}));
+}
+
+TEST(FactsCommand, KeysDefaultToQueries) {
+  EXPECT_EQ(facts({"--mask", "k < 3", "--sq", "5"})["nnz"], 15);
+  EXPECT_EQ(facts({"--mask", "k < 3", "--sq", "5", "--sk", "2"})["nnz"], 10);
+}
+
+TEST(FactsCommand, ParametersAndValuesToCountAt) {
+  EXPECT_EQ(facts({"--mask", "q - k < w && k <= q", "--param", "w=2", "--sq", "4"})["nnz"], 7);
+  EXPECT_EQ(facts({"--mask", "k <= q + h", "--at", "h=1", "--sq", "4"})["nnz"], 13);
+  EXPECT_EQ(facts({"--mask", "k <= q + off", "--param", "off=dynamic", "--at", "off=1", "--sq", "4"})["nnz"], 13);
+}
+
+TEST(FactsCommand, FormulaFromAFile) {
+  const Folder folder;
+  write_file(folder / "mask.txt", "k <= q\n  && k >= 1\n");
+  EXPECT_EQ(facts({"--mask-file", folder / "mask.txt", "--sq", "4"})["nnz"], 6);
+  const Outcome piped = heddle_command({"facts", "--mask-file", "-", "--sq", "4", "--json"}, {.input = folder / "mask.txt"});
+  EXPECT_EQ(json::parse(piped.out)["nnz"], 6);
+}
+
+TEST(FactsCommand, TextNamesTheCounts) {
+  const Outcome outcome = heddle_command({"facts", "--mask", "k <= q", "--sq", "100"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("5050"), std::string::npos) << outcome.out;
+}
+
+/// Every tenth case file mask without tables gives the counts that brute force gave.
+TEST(FactsCommand, AgreesWithTheCaseFile) {
+  const json cases = json::parse(read_file(HEDDLE_SOURCE_DIR "/test/cases/masks.json"))["cases"];
+  int checked = 0;
+  for (size_t i = 0; i < cases.size(); i += 10) {
+    const json& one = cases[i];
+    if (one.contains("tables") || one.contains("lcg_tables")) continue;
+    const json found = facts({"--mask", one["formula"], "--sq", std::to_string(one["seq_q"].get<int64_t>()), "--sk",
+                              std::to_string(one["seq_k"].get<int64_t>()), "--tile", "16x16", "--tile", "64x64", "--tile", "128x64",
+                              "--checksum"});
+    for (const auto& [key, wanted] : one["results"].items()) EXPECT_EQ(found[key], wanted) << one["name"] << ": " << key;
+    ++checked;
+  }
+  EXPECT_GE(checked, 5);
+}
+
+}  // namespace
+}  // namespace heddle::test
