@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 #include "heddle/kernel_abi.h"
 
@@ -23,7 +24,7 @@ struct CacheEntry {
 };
 
 /// 128-bit hex digest (XXH3) of a cache key text: the file name of its entry.
-std::string digest(const std::string& key_text);
+std::string digest(std::string_view key_text);
 
 /// $HEDDLE_CACHE_DIR, else $XDG_CACHE_HOME/heddle, else $HOME/.cache/heddle; empty when none of them is set.
 std::string default_cache_dir();
@@ -57,10 +58,12 @@ class DiskCache::Lock {
  public:
   Lock(const DiskCache& cache, const std::string& key);
   ~Lock();
+  bool held() const { return file_ >= 0; }
   Lock(const Lock&) = delete;
   Lock& operator=(const Lock&) = delete;
 
  private:
+  std::string path_;
   int file_ = -1;
 };
 
