@@ -1,6 +1,7 @@
 #include "src/ir/rewrite.h"
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace heddle::ir {
@@ -31,7 +32,6 @@ class Substitution {
   std::unordered_map<const ExprNode*, Expr> done_;
 };
 
-/// Calls `see` once for every distinct node, operands first.
 class Walk {
  public:
   explicit Walk(const std::function<void(const Expr&)>& see) : see_(see) {}
@@ -44,12 +44,12 @@ class Walk {
 
  private:
   const std::function<void(const Expr&)>& see_;
-  std::set<const ExprNode*> seen_;
+  std::unordered_set<const ExprNode*> seen_;
 };
 
-void walk(const Expr& expr, const std::function<void(const Expr&)>& see) { Walk(see).run(expr); }
-
 }  // namespace
+
+void for_each_node(const Expr& expr, const std::function<void(const Expr&)>& see) { Walk(see).run(expr); }
 
 Expr substitute(const Expr& expr, const std::function<Expr(const ExprNode&)>& leaf) { return Substitution(leaf).apply(expr); }
 
@@ -61,8 +61,8 @@ Expr guard_divisors(const Expr& mask, const Expr& also) {
     const auto known = [&](const Expr& other) { return equal(other, divisor); };
     if (as_int_constant(divisor).value_or(0) == 0 && std::none_of(divisors.begin(), divisors.end(), known)) divisors.push_back(divisor);
   };
-  walk(mask, collect);
-  walk(also, collect);
+  for_each_node(mask, collect);
+  for_each_node(also, collect);
   Expr result = mask;
   for (const Expr& divisor : divisors) result = make(Op::And, {result, make(Op::Ne, {divisor, int_const(0)})});
   return result;
@@ -70,7 +70,7 @@ Expr guard_divisors(const Expr& mask, const Expr& also) {
 
 std::set<std::string> variables(const Expr& expr) {
   std::set<std::string> names;
-  walk(expr, [&](const Expr& node) {
+  for_each_node(expr, [&](const Expr& node) {
     if (node->op == Op::Var) names.insert(node->name);
   });
   return names;
@@ -78,7 +78,7 @@ std::set<std::string> variables(const Expr& expr) {
 
 std::map<std::string, Type> parameters(const Expr& expr) {
   std::map<std::string, Type> types;
-  walk(expr, [&](const Expr& node) {
+  for_each_node(expr, [&](const Expr& node) {
     if (node->op == Op::Param) types.emplace(node->name, node->type);
   });
   return types;

@@ -12,6 +12,9 @@ namespace heddle::ir {
 /// Replaces leaves: `leaf` is asked for each leaf and returns its replacement, or null to keep it.
 Expr substitute(const Expr& expr, const std::function<Expr(const ExprNode&)>& leaf);
 
+/// Calls `see` once for every distinct node, operands before their users, left to right. A null expression has no nodes.
+void for_each_node(const Expr& expr, const std::function<void(const Expr&)>& see);
+
 /// Constant folding and neutral elements (x + 0, x * 1, true && x, select of a constant, double negation,
 /// min/max/abs of constants, comparisons of constants). Exact for all inputs, wrap-around included; never
 /// changes the result at any pair. Example: `q + (512 - 64) >= k` becomes `q + 448 >= k`.

@@ -52,7 +52,7 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string nearest(std::string_view name, const std::vector<std::string>& candidates) {
   if (name.empty() || name.size() > kLongestCompared) return {};
-  const size_t allowed = name.size() <= 2 ? 2 : 2 * std::max<size_t>(1, name.size() / 3);
+  const size_t allowed = name.size() == 1 ? 1 : 2 * std::max<size_t>(1, name.size() / 3);
   std::string best;
   size_t best_cost = allowed + 1;
   for (const std::string& candidate : candidates) {
