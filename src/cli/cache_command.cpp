@@ -34,7 +34,9 @@ DiskCache open(const Settings& settings) {
   if (std::filesystem::exists(dir) && !std::filesystem::is_directory(dir)) {
     throw UserError(fmt::format("the cache {} is a file", dir), "expected a folder; give another one with --dir");
   }
-  return DiskCache(dir, EngineOptions().cache_bytes);
+  DiskCache cache(dir, EngineOptions().cache_bytes);
+  if (!cache.usable()) throw UserError(fmt::format("the cache {} cannot be used", dir), "give another folder with --dir");
+  return cache;
 }
 
 void print(const Settings& settings, const json& object, const std::string& text) {

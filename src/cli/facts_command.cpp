@@ -58,7 +58,8 @@ engine::FactsRequest request_of(const Settings& settings) {
 }
 
 int run(const Settings& settings) {
-  const engine::FactsReport report = engine::compiler().facts(request_of(settings));
+  const engine::FactsRequest request = request_of(settings);  // A wrong formula is found before the compiler is loaded.
+  const engine::FactsReport report = engine::compiler().facts(request);
   std::string text = settings.json ? report.json : report.text;
   if (!text.ends_with('\n')) text += '\n';
   write(text);

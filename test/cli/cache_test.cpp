@@ -84,6 +84,19 @@ TEST_F(CacheCommand, AFileIsNoCache) {
   EXPECT_EQ(outcome.err, "heddle: the cache " + paths_[0] + " is a file\nhint: expected a folder; give another one with --dir\n");
 }
 
+TEST(CacheFolder, MustBeUsable) {
+  const Outcome outcome = heddle_command({"cache", "list", "--dir", "/proc/heddle"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_TRUE(outcome.err.ends_with("heddle: the cache /proc/heddle cannot be used\nhint: give another folder with --dir\n"))
+      << outcome.err;
+}
+
+TEST(CacheFolder, MayBeEmpty) {
+  const Folder folder;
+  EXPECT_EQ(heddle_command({"cache", "list", "--dir", folder.path().string()}).out, "the cache is empty\n");
+  EXPECT_EQ(heddle_command({"cache", "list", "--json", "--dir", folder.path().string()}).out, "[]\n");
+}
+
 TEST(CacheFolder, MustBeNamedSomehow) {
   const Outcome outcome =
       heddle_command({"cache", "stats"}, {.environment = {{"HEDDLE_CACHE_DIR", ""}, {"XDG_CACHE_HOME", ""}, {"HOME", ""}}});
