@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
+#include "heddle/engine.h"
 #include "heddle/error.h"
-#include "heddle/formula.h"
 #include "heddle/graph.h"
 #include "src/cli/values.h"
+#include "src/engine/problem.h"
 #include "src/ir/graph.h"
-#include "src/ir/rewrite.h"
 
 namespace heddle::cli {
 namespace {
@@ -16,31 +16,20 @@ Target target_of(const ProblemOptions& options) {
   return options.target.empty() ? Target::host() : Target::parse(options.target);
 }
 
-void check_head_dim(const char* option, int64_t value) {
-  if (value < 1 || value > 256) throw UserError(fmt::format("{} {}: expected 1 to 256", option, value));
-}
-
-ir::AttentionProblem problem_of(const ProblemOptions& options, const ir::Expr& mask, const ir::Expr& score) {
-  ir::AttentionProblem problem;
-  problem.mask = ir::guard_divisors(mask ? mask : ir::bool_const(true), score);
-  problem.score = score;
-  problem.lse = options.lse;
-  problem.target = target_of(options);
-  problem.options.tile_rows = options.tile_rows;
-  if (options.no_nests) problem.options.use_nests = false;
-  return problem;
+/// What the options force on every attention.
+AttentionSpec forced(const ProblemOptions& options) {
+  AttentionSpec spec{.lse = options.lse, .tile_rows = options.tile_rows};
+  if (options.no_nests) spec.use_nests = false;
+  return spec;
 }
 
 NamedProblem of_formula(const ProblemOptions& options) {
-  const Mask mask = parse_mask(options.mask, options.mask_file, options.params);
-  const Score score = options.score.empty() ? Score() : Score::parse(options.score, parse_parameters(options.params));
-  const int64_t value_dim = options.value_dim == 0 ? options.head_dim : options.value_dim;
-  check_head_dim("--head-dim", options.head_dim);
-  check_head_dim("--value-dim", value_dim);
-  ir::AttentionProblem problem = problem_of(options, mask.node(), score.node());
-  problem.head_dim = options.head_dim;
-  problem.value_dim = value_dim;
-  return {"mask", problem};
+  AttentionSpec spec = forced(options);
+  spec.mask = parse_mask(options.mask, options.mask_file, options.params);
+  if (!options.score.empty()) spec.score = Score::parse(options.score, parse_parameters(options.params));
+  spec.head_dim = options.head_dim;
+  spec.value_dim = options.value_dim;
+  return {"mask", engine::problem_of(spec, target_of(options))};
 }
 
 /// Elements of one head in an input [B, S, heads * D] or [B, heads, S, D].
@@ -51,10 +40,12 @@ int64_t head_elements(const ir::TensorType& type, int64_t heads) {
 NamedProblem of_node(const ProblemOptions& options, const ir::Graph& graph, const ir::Node& node) {
   const std::vector<ir::TensorType> inputs = graph.input_types(node);
   const int64_t heads = node.integer("q_num_heads", 1);
-  ir::AttentionProblem problem = problem_of(options, node.mask, node.score);
-  problem.head_dim = head_elements(inputs[0], heads);
-  problem.value_dim = head_elements(inputs[2], node.integer("kv_num_heads", heads));
-  return {node.name, problem};
+  AttentionSpec spec = forced(options);
+  if (node.mask) spec.mask = Mask(Condition(node.mask));
+  if (node.score) spec.score = Score(Real(node.score));
+  spec.head_dim = head_elements(inputs[0], heads);
+  spec.value_dim = head_elements(inputs[2], node.integer("kv_num_heads", heads));
+  return {node.name, engine::problem_of(spec, target_of(options))};
 }
 
 std::vector<NamedProblem> of_spec(const ProblemOptions& options) {

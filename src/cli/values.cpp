@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
@@ -86,11 +87,14 @@ std::pair<int64_t, int64_t> parse_tile(const std::string& text) {
 std::string read_text(const std::string& path) {
   const auto close = [](FILE* file) { if (file != stdin) std::fclose(file); };
   const std::unique_ptr<FILE, decltype(close)> file(path == "-" ? stdin : std::fopen(path.c_str(), "rb"), close);
-  std::string text(kMaxText + 1, '\0');
-  errno = 0;
-  if (file) text.resize(std::fread(text.data(), 1, text.size(), file.get()));
-  if (!file || std::ferror(file.get())) throw UserError(fmt::format("cannot read {}: {}", quote(path), std::strerror(errno)));
-  if (text.size() > kMaxText) throw UserError(fmt::format("{} has more than {} bytes", quote(path), kMaxText));
+  if (!file) throw UserError(fmt::format("cannot read {}: {}", quote(path), std::strerror(errno)));
+  std::string text;
+  std::array<char, 1 << 16> block;
+  while (const size_t got = std::fread(block.data(), 1, block.size(), file.get())) {
+    text.append(block.data(), got);
+    if (text.size() > kMaxText) throw UserError(fmt::format("{} has more than {} bytes", quote(path), kMaxText));
+  }
+  if (std::ferror(file.get())) throw UserError(fmt::format("cannot read {}: {}", quote(path), std::strerror(errno)));
   if (text.ends_with('\n')) text.pop_back();
   return text;
 }

@@ -45,6 +45,8 @@ struct Mistake {
   std::string message;
 };
 
+void PrintTo(const Mistake& mistake, std::ostream* out) { *out << "heddle " << joined(mistake.words); }
+
 class Mistakes : public testing::TestWithParam<Mistake> {};
 
 TEST_P(Mistakes, AreOneClearMessageAndStatusTwo) {
@@ -89,8 +91,9 @@ INSTANTIATE_TEST_SUITE_P(
                 "heddle: --mask and --mask-file are both given\n"
                 "hint: give one formula, for example --mask 'k <= q && q - k < 256'\n"},
         Mistake{{"facts", "--sq", "4", "--mask-file", "/no/such/file"}, "heddle: cannot read '/no/such/file': No such file or directory\n"},
-        Mistake{{"plan", "--mask", "k <= q", "--head-dim", "0"}, "heddle: --head-dim 0: expected 1 to 256\n"},
-        Mistake{{"plan", "--mask", "k <= q", "--value-dim", "257"}, "heddle: --value-dim 257: expected 1 to 256\n"},
+        Mistake{{"facts", "--sq", "4", "--mask-file", "/proc"}, "heddle: cannot read '/proc': Is a directory\n"},
+        Mistake{{"plan", "--mask", "k <= q", "--head-dim", "0"}, "heddle: head_dim is 0; expected 1 to 256\n"},
+        Mistake{{"plan", "--mask", "k <= q", "--value-dim", "257"}, "heddle: value_dim is 257; expected 1 to 256, or 0 for head_dim\n"},
         Mistake{{"emit", "--mask", "k <= q", "--stage", "tiles"},
                 "heddle: --stage 'tiles': expected one of formula, facts, plan, tile, schedule, source, asm\nhint: did you mean tile?\n"}));
 
