@@ -78,7 +78,9 @@ inline std::vector<char*> pointers(std::vector<std::string>& texts) {
   return list;
 }
 
-inline int status_of(int wait_status) { return WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status); }
+inline int status_of(int wait_status) {
+  return WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status);
+}
 
 /// The write end of a pipe whose read end is closed.
 inline int pipe_without_reader() {

@@ -1,6 +1,7 @@
 // Lesson 2: sparse attention against dense attention.
 //
-// A causal window of 256 keys allows a small part of all pairs. Skipping the rest should save about that part of the time. Steps:
+// A causal window of 256 keys allows a small part of all pairs. Skipping the rest should save about that part of the time.
+// Steps:
 //   (1) make inputs,
 //   (2) compile the window, and the mask that allows every pair,
 //   (3) check some rows of the result against a plain loop in double precision,
@@ -95,8 +96,9 @@ int main() {
   // (4) Efficiency 1 would mean that every skipped pair is saved time.
   const double sparse_time = median_milliseconds([&] { sparse.run(view(q), view(k), view(v), view(o)); });
   const double dense_time = median_milliseconds([&] { dense.run(view(q), view(k), view(v), view(o)); });
-  const double pairs = kWindow * (kWindow + 1) / 2.0 + double{kRows - kWindow} * kWindow, share = pairs / (double{kRows} * kRows);
-  std::printf("dense %.2f ms, window %.2f ms: %.1f times faster for %.1f%% of the pairs, efficiency %.2f\n", dense_time, sparse_time,
-              dense_time / sparse_time, 100 * share, dense_time / sparse_time * share);
+  const double pairs = kWindow * (kWindow + 1) / 2.0 + double{kRows - kWindow} * kWindow,
+               share = pairs / (double{kRows} * kRows);
+  std::printf("dense %.2f ms, window %.2f ms: %.1f times faster for %.1f%% of the pairs, efficiency %.2f\n", dense_time,
+              sparse_time, dense_time / sparse_time, 100 * share, dense_time / sparse_time * share);
   return 0;
 }

@@ -1,7 +1,7 @@
 // Lesson 3: a spec file.
 //
-// A model spec is a JSON file: sizes, masks as formulas, inputs, weights and ONNX-style nodes. attention.json beside this file is
-// one attention layer. Steps:
+// A model spec is a JSON file: sizes, masks as formulas, inputs, weights and ONNX-style nodes. attention.json beside this file
+// is one attention layer. Steps:
 //   (1) load the spec, once as it stands and once at another length,
 //   (2) bind it to an engine and run it on its generated input,
 //   (3) see how long each node took and where the attention kernel came from,
@@ -29,9 +29,12 @@ double largest_difference(const heddle::Array& a, const heddle::Array& b) {
 
 const char* origin(heddle::KernelReport::Origin origin) {
   switch (origin) {
-    case heddle::KernelReport::Origin::Compiled: return "compiled";
-    case heddle::KernelReport::Origin::Disk: return "found on disk";
-    case heddle::KernelReport::Origin::Memory: return "found in memory";
+    case heddle::KernelReport::Origin::Compiled:
+      return "compiled";
+    case heddle::KernelReport::Origin::Disk:
+      return "found on disk";
+    case heddle::KernelReport::Origin::Memory:
+      return "found in memory";
   }
   return "";
 }
@@ -54,9 +57,11 @@ int main(int argc, char** argv) {
 
     // (3) One kernel serves all lengths: the second time it is found in memory.
     std::printf("S = %lld\n", static_cast<long long>(length));
-    for (const heddle::NodeTime& node : result.times) std::printf("  %-12s %-10s %7.3f ms\n", node.name.c_str(), node.op.c_str(), node.milliseconds);
+    for (const heddle::NodeTime& node : result.times)
+      std::printf("  %-12s %-10s %7.3f ms\n", node.name.c_str(), node.op.c_str(), node.milliseconds);
     for (const heddle::AttentionUse& use : result.attentions) {
-      std::printf("  kernel of %s: %s in %.2f ms\n", use.node.c_str(), origin(use.kernel.report().origin), use.kernel.report().milliseconds);
+      std::printf("  kernel of %s: %s in %.2f ms\n", use.node.c_str(), origin(use.kernel.report().origin),
+                  use.kernel.report().milliseconds);
     }
 
     // (4) The judge evaluates every node in double precision, straight from the formulas.

@@ -24,13 +24,15 @@ struct Settings {
 };
 
 void declare(CLI::App& command, Settings& settings) {
-  command.add_option("--dir", settings.dir, "folder of the cache; default $HEDDLE_CACHE_DIR, $XDG_CACHE_HOME/heddle, ~/.cache/heddle");
+  command.add_option("--dir", settings.dir,
+                     "folder of the cache; default $HEDDLE_CACHE_DIR, $XDG_CACHE_HOME/heddle, ~/.cache/heddle");
   command.add_flag("--json", settings.json, "print JSON");
 }
 
 DiskCache open(const Settings& settings) {
   const std::string dir = settings.dir.empty() ? runtime::default_cache_dir() : settings.dir;
-  if (dir.empty()) throw UserError("there is no cache folder: HEDDLE_CACHE_DIR, XDG_CACHE_HOME and HOME are all unset", "give --dir");
+  if (dir.empty())
+    throw UserError("there is no cache folder: HEDDLE_CACHE_DIR, XDG_CACHE_HOME and HOME are all unset", "give --dir");
   if (std::filesystem::exists(dir) && !std::filesystem::is_directory(dir)) {
     throw UserError(fmt::format("the cache {} is a file", dir), "expected a folder; give another one with --dir");
   }
@@ -43,11 +45,13 @@ void print(const Settings& settings, const json& object, const std::string& text
   write(settings.json ? object.dump(2) + '\n' : text);
 }
 
-std::string time_text(int64_t seconds) { return fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::localtime(static_cast<time_t>(seconds))); }
+std::string time_text(int64_t seconds) {
+  return fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::localtime(static_cast<time_t>(seconds)));
+}
 
 json to_json(const CacheEntry& entry) {
-  return {{"key", entry.key}, {"path", entry.path}, {"summary", entry.summary}, {"bytes", entry.bytes},
-          {"last_used", entry.last_used}, {"valid", entry.valid}};
+  return {{"key", entry.key},     {"path", entry.path},           {"summary", entry.summary},
+          {"bytes", entry.bytes}, {"last_used", entry.last_used}, {"valid", entry.valid}};
 }
 
 int list(const Settings& settings) {
@@ -69,8 +73,10 @@ int stats(const Settings& settings) {
   for (const CacheEntry& entry : entries) bytes += entry.bytes;
   const int64_t damaged = std::ranges::count(entries, false, &CacheEntry::valid);
   const int64_t limit = EngineOptions().cache_bytes;
-  print(settings, {{"dir", cache.dir()}, {"entries", entries.size()}, {"bytes", bytes}, {"max_bytes", limit}, {"damaged", damaged}},
-        fmt::format("folder   {}\nkernels  {}\nbytes    {} of {}\ndamaged  {}\n", cache.dir(), entries.size(), bytes, limit, damaged));
+  print(settings,
+        {{"dir", cache.dir()}, {"entries", entries.size()}, {"bytes", bytes}, {"max_bytes", limit}, {"damaged", damaged}},
+        fmt::format("folder   {}\nkernels  {}\nbytes    {} of {}\ndamaged  {}\n", cache.dir(), entries.size(), bytes, limit,
+                    damaged));
   return kDone;
 }
 
@@ -104,10 +110,10 @@ void add_cache_command(CLI::App& app, Action& action) {
   cache->footer("Example:\n  heddle cache stats");
   add_command<Settings>(*cache, action, "list", "one line a kernel: key, size, last use, what it computes", "heddle cache list",
                         declare, list);
-  add_command<Settings>(*cache, action, "stats", "folder, number of kernels, bytes used and allowed", "heddle cache stats --json",
-                        declare, stats);
-  add_command<Settings>(*cache, action, "verify", "checks every file; status 1 when one is damaged", "heddle cache verify", declare,
-                        verify);
+  add_command<Settings>(*cache, action, "stats", "folder, number of kernels, bytes used and allowed",
+                        "heddle cache stats --json", declare, stats);
+  add_command<Settings>(*cache, action, "verify", "checks every file; status 1 when one is damaged", "heddle cache verify",
+                        declare, verify);
   add_command<Settings>(*cache, action, "clear", "removes every kernel", "heddle cache clear", declare, clear);
 }
 

@@ -19,9 +19,7 @@ int report(int status, const std::string& message) {
   return status;
 }
 
-std::string unexpected(const char* what) {
-  return InternalError("heddle command", what).what();
-}
+std::string unexpected(const char* what) { return InternalError("heddle command", what).what(); }
 
 }  // namespace
 

@@ -1,4 +1,5 @@
-// What the subcommands of `heddle` share: how one is registered, what it returns, how it writes, and how errors become statuses.
+// What the subcommands of `heddle` share: how one is registered, what it returns, how it writes, and how errors become
+// statuses.
 //
 // A subcommand lives in one file pair with one entry, `void add_NAME_command(CLI::App& app, Action& action)`. It declares its
 // options and, in the subcommand's callback, sets `action` to what has to be done; main() runs it after parsing has succeeded.
@@ -21,8 +22,8 @@ using Action = std::function<int()>;
 /// failure to write, such as a full disk, is a RuntimeError.
 void write(std::string_view text);
 
-/// Runs `work` and turns what it throws into one message on standard error and a status: UserError, ToolchainError, RuntimeError
-/// and lack of memory are kUserError; anything else is kInternalError, with how to report it.
+/// Runs `work` and turns what it throws into one message on standard error and a status: UserError, ToolchainError,
+/// RuntimeError and lack of memory are kUserError; anything else is kInternalError, with how to report it.
 int guarded(const Action& work);
 
 /// Adds a subcommand whose options live in a `Settings` shared by the parser and `run`. `example` is shown under --help.

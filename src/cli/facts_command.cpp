@@ -33,7 +33,8 @@ void declare(CLI::App& command, Settings& settings) {
       ->allow_extra_args(false);
   command.add_option("--at", settings.at, "NAME=INTEGER: value of h, b, a size or a dynamic parameter to count at; repeatable")
       ->allow_extra_args(false);
-  command.add_option("--tile", settings.tiles, "ROWSxKEYS of tiles to count; repeatable; default 64x64")->allow_extra_args(false);
+  command.add_option("--tile", settings.tiles, "ROWSxKEYS of tiles to count; repeatable; default 64x64")
+      ->allow_extra_args(false);
   command.add_flag("--checksum", settings.checksum, "also FNV-1a over all bits of the mask (up to 65536 rows)");
   command.add_option("--threads", settings.threads, "threads to count with; default all cores")->check(CLI::Range(0, 1024));
   command.add_flag("--json", settings.json, "print one JSON object");
@@ -53,7 +54,8 @@ engine::FactsRequest request_of(const Settings& settings) {
   if (request.tiles.empty()) request.tiles = {{64, 64}};
   for (const auto& [name, value] : parse_integers("--at", settings.at)) request.ints.emplace_back(name, value);
   request.checksum = settings.checksum;
-  request.threads = settings.threads > 0 ? settings.threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  request.threads =
+      settings.threads > 0 ? settings.threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   return request;
 }
 
@@ -70,7 +72,8 @@ int run(const Settings& settings) {
 
 void add_facts_command(CLI::App& app, Action& action) {
   add_command<Settings>(app, action, "facts", "exact facts of a mask: affine components, runs, tiles, counts",
-                        "heddle facts --mask 'k <= q && q - k < w' --param w=256 --sq 4096 --sk 4096 --tile 64x64", declare, run);
+                        "heddle facts --mask 'k <= q && q - k < w' --param w=256 --sq 4096 --sk 4096 --tile 64x64", declare,
+                        run);
 }
 
 }  // namespace heddle::cli

@@ -38,9 +38,7 @@ std::vector<std::string> option_names(CLI::App* app) {
 }
 
 /// What a message about this subcommand begins with: "cache list: ", nothing for the command itself.
-std::string context(const CLI::App* app) {
-  return app->get_parent() ? full_name(app).substr(sizeof "heddle") + ": " : "";
-}
+std::string context(const CLI::App* app) { return app->get_parent() ? full_name(app).substr(sizeof "heddle") + ": " : ""; }
 
 std::string unknown_word(CLI::App* app, const std::string& word, std::string& hint) {
   const bool option = word.starts_with('-');
@@ -69,8 +67,9 @@ std::string reworded(const CLI::ParseError& error) {
 void declare(CLI::App& app, Action& action) {
   app.set_version_flag("--version", "heddle " HEDDLE_VERSION);
   app.require_subcommand(1);
-  app.footer("`heddle COMMAND --help` shows the options and an example of each.\n"
-             "Exit status: 0 done, 1 a check failed, 2 wrong input or machine, 3 a defect of Heddle.");
+  app.footer(
+      "`heddle COMMAND --help` shows the options and an example of each.\n"
+      "Exit status: 0 done, 1 a check failed, 2 wrong input or machine, 3 a defect of Heddle.");
   add_facts_command(app, action);
   add_plan_command(app, action);
   add_explain_command(app, action);

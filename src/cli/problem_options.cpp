@@ -49,7 +49,8 @@ NamedProblem of_node(const ProblemOptions& options, const ir::Graph& graph, cons
 }
 
 std::vector<NamedProblem> of_spec(const ProblemOptions& options) {
-  const Spec spec = Spec::load(options.spec, {.dims = parse_integers("--dim", options.dims), .allow_paths = options.allow_paths});
+  const Spec spec =
+      Spec::load(options.spec, {.dims = parse_integers("--dim", options.dims), .allow_paths = options.allow_paths});
   std::vector<NamedProblem> found;
   for (const ir::Node& node : spec.graph().nodes) {
     if (node.op == ir::GraphOp::Attention) found.push_back(of_node(options, spec.graph(), node));
@@ -63,7 +64,8 @@ std::vector<NamedProblem> of_spec(const ProblemOptions& options) {
 void declare(CLI::App& command, ProblemOptions& options) {
   CLI::Option* spec = command.add_option("SPEC", options.spec, "model spec (JSON): every Attention node of it");
   const auto formula = [&](CLI::Option* option) { return option->excludes(spec); };
-  formula(command.add_option("--mask", options.mask, "boolean formula over q, k, h, b and sizes: true means the pair takes part"));
+  formula(
+      command.add_option("--mask", options.mask, "boolean formula over q, k, h, b and sizes: true means the pair takes part"));
   formula(command.add_option("--mask-file", options.mask_file, "file with the mask formula, - for standard input"));
   formula(command.add_option("--score", options.score, "real formula over s (the scaled dot product) and the variables"));
   formula(command.add_option("--param", options.params, "NAME=VALUE: integer, real, `dynamic` or `dynamic-real`; repeatable"))
@@ -73,7 +75,8 @@ void declare(CLI::App& command, ProblemOptions& options) {
   formula(command.add_flag("--lse", options.lse, "the kernel also writes the log-sum-exp of each row"));
   const auto of_a_spec = [&](CLI::Option* option) { return option->needs(spec)->allow_extra_args(false); };
   of_a_spec(command.add_option("--dim", options.dims, "NAME=SIZE: another size of a dim of the spec; repeatable"));
-  of_a_spec(command.add_option("--allow-path", options.allow_paths, "folder outside the spec's own that it may read; repeatable"));
+  of_a_spec(
+      command.add_option("--allow-path", options.allow_paths, "folder outside the spec's own that it may read; repeatable"));
   command.add_option("--target", options.target, "cpu:avx2 or cpu:avx512; default the best of this machine");
   command.add_option("--tile-rows", options.tile_rows, "forces the query rows of a block");
   command.add_flag("--no-nests", options.no_nests, "ignores the facts: every tile is tested in the kernel");

@@ -1,4 +1,5 @@
-// The options that say which attention is meant, shared by `plan`, `explain` and `emit`: a formula, or every attention of a spec.
+// The options that say which attention is meant, shared by `plan`, `explain` and `emit`: a formula, or every attention of a
+// spec.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -16,7 +17,7 @@ struct ProblemOptions {
   std::vector<std::string> params, dims, allow_paths;
   int64_t head_dim = 64, value_dim = 0;
   bool lse = false, no_nests = false;
-  std::string target;                  ///< Empty: this machine.
+  std::string target;  ///< Empty: this machine.
   std::optional<int64_t> tile_rows;
 };
 

@@ -21,8 +21,9 @@ struct StageName {
 };
 
 constexpr std::array kStages = {
-    StageName{"formula", StageText::Formula}, StageName{"facts", StageText::Facts}, StageName{"plan", StageText::Plan},
-    StageName{"tile", StageText::Tile}, StageName{"schedule", StageText::Schedule}, StageName{"source", StageText::Source},
+    StageName{"formula", StageText::Formula},   StageName{"facts", StageText::Facts},
+    StageName{"plan", StageText::Plan},         StageName{"tile", StageText::Tile},
+    StageName{"schedule", StageText::Schedule}, StageName{"source", StageText::Source},
     StageName{"asm", StageText::Asm},
 };
 

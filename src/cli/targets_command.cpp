@@ -48,8 +48,11 @@ int run(const Settings& settings) {
   nlohmann::json list = nlohmann::json::array();
   std::string text;
   for (const Row& row : rows()) {
-    list.push_back({{"target", row.target}, {"compiles", row.compiles}, {"runs", row.runs},
-                    {"why_not_compile", row.why_not_compile}, {"why_not_run", row.why_not_run}});
+    list.push_back({{"target", row.target},
+                    {"compiles", row.compiles},
+                    {"runs", row.runs},
+                    {"why_not_compile", row.why_not_compile},
+                    {"why_not_run", row.why_not_run}});
     text += fmt::format("{}\n  compiles here: {}\n  runs here: {}\n", row.target, answer(row.compiles, row.why_not_compile),
                         answer(row.runs, row.why_not_run));
   }
@@ -60,12 +63,9 @@ int run(const Settings& settings) {
 }  // namespace
 
 void add_targets_command(CLI::App& app, Action& action) {
-  add_command<Settings>(app, action, "targets", "what can be compiled here, what can run here, and why not",
-                        "heddle targets --json",
-                        [](CLI::App& command, Settings& settings) {
-                          command.add_flag("--json", settings.json, "print one JSON array");
-                        },
-                        run);
+  add_command<Settings>(
+      app, action, "targets", "what can be compiled here, what can run here, and why not", "heddle targets --json",
+      [](CLI::App& command, Settings& settings) { command.add_flag("--json", settings.json, "print one JSON array"); }, run);
 }
 
 }  // namespace heddle::cli

@@ -42,8 +42,9 @@ ParameterValue parse_value(const std::string& name, const std::string& text) {
   if (const auto integer = parse_number<int64_t>(text)) return *integer;
   const auto real = parse_number<double>(text);
   if (real && std::isfinite(*real) && text.find_first_of(".eE") != std::string::npos) return *real;
-  throw UserError(fmt::format("--param {}: {} is no value", name, quote(text)),
-                  "expected a 64-bit integer, a finite real (1.5, 1e-3), `dynamic` (an integer given at launch) or `dynamic-real`");
+  throw UserError(
+      fmt::format("--param {}: {} is no value", name, quote(text)),
+      "expected a 64-bit integer, a finite real (1.5, 1e-3), `dynamic` (an integer given at launch) or `dynamic-real`");
 }
 
 template <typename Map>
@@ -85,7 +86,9 @@ std::pair<int64_t, int64_t> parse_tile(const std::string& text) {
 }
 
 std::string read_text(const std::string& path) {
-  const auto close = [](FILE* file) { if (file != stdin) std::fclose(file); };
+  const auto close = [](FILE* file) {
+    if (file != stdin) std::fclose(file);
+  };
   const std::unique_ptr<FILE, decltype(close)> file(path == "-" ? stdin : std::fopen(path.c_str(), "rb"), close);
   if (!file) throw UserError(fmt::format("cannot read {}: {}", quote(path), std::strerror(errno)));
   std::string text;

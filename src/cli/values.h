@@ -20,8 +20,8 @@ std::map<std::string, int64_t> parse_integers(const std::string& option, const s
 /// "64x128" as (rows, keys), each 1 to 2^20. Throws UserError.
 std::pair<int64_t, int64_t> parse_tile(const std::string& text);
 
-/// The text of a file, or of standard input for "-", without its last line break. Throws UserError when it cannot be read or has
-/// more than 64 MiB.
+/// The text of a file, or of standard input for "-", without its last line break. Throws UserError when it cannot be read or
+/// has more than 64 MiB.
 std::string read_text(const std::string& path);
 
 /// The formula given by --mask or --mask-file; throws UserError unless exactly one of them is set.

@@ -60,7 +60,8 @@ TEST_F(CacheCommand, VerifyFindsDamage) {
   damage(paths_[0]);
   const Outcome outcome = run("verify");
   EXPECT_EQ(outcome.status, 1);
-  EXPECT_EQ(outcome.out, "damaged: " + paths_[0] + "\n1 valid, 1 damaged (they count as missing and are compiled again when asked for)\n");
+  EXPECT_EQ(outcome.out,
+            "damaged: " + paths_[0] + "\n1 valid, 1 damaged (they count as missing and are compiled again when asked for)\n");
   EXPECT_EQ(run_json("verify"), (json{{"valid", 1}, {"damaged", {paths_[0]}}}));
 }
 
@@ -71,7 +72,8 @@ TEST_F(CacheCommand, ClearRemovesEverything) {
 }
 
 TEST_F(CacheCommand, NeedsNoCompiler) {
-  const Outcome outcome = heddle_command({"cache", "list", "--dir", folder_.path().string()}, {.environment = {{"LD_DEBUG", "files"}}});
+  const Outcome outcome =
+      heddle_command({"cache", "list", "--dir", folder_.path().string()}, {.environment = {{"LD_DEBUG", "files"}}});
   EXPECT_EQ(outcome.status, 0);
   EXPECT_NE(outcome.err.find("libheddle.so"), std::string::npos);
   EXPECT_EQ(outcome.err.find("libheddle_compiler"), std::string::npos);
@@ -81,7 +83,8 @@ TEST_F(CacheCommand, NeedsNoCompiler) {
 TEST_F(CacheCommand, AFileIsNoCache) {
   const Outcome outcome = heddle_command({"cache", "stats", "--dir", paths_[0]});
   EXPECT_EQ(outcome.status, 2);
-  EXPECT_EQ(outcome.err, "heddle: the cache " + paths_[0] + " is a file\nhint: expected a folder; give another one with --dir\n");
+  EXPECT_EQ(outcome.err,
+            "heddle: the cache " + paths_[0] + " is a file\nhint: expected a folder; give another one with --dir\n");
 }
 
 TEST(CacheFolder, MustBeUsable) {

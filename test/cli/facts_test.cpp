@@ -59,8 +59,8 @@ TEST(FactsCommand, AgreesWithTheCaseFile) {
     const json& one = cases[i];
     if (one.contains("tables") || one.contains("lcg_tables")) continue;
     const json found = facts({"--mask", one["formula"], "--sq", std::to_string(one["seq_q"].get<int64_t>()), "--sk",
-                              std::to_string(one["seq_k"].get<int64_t>()), "--tile", "16x16", "--tile", "64x64", "--tile", "128x64",
-                              "--checksum"});
+                              std::to_string(one["seq_k"].get<int64_t>()), "--tile", "16x16", "--tile", "64x64", "--tile",
+                              "128x64", "--checksum"});
     for (const auto& [key, wanted] : one["results"].items()) EXPECT_EQ(found[key], wanted) << one["name"] << ": " << key;
     ++checked;
   }

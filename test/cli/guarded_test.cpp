@@ -43,7 +43,8 @@ TEST(Guarded, FaultsOfHeddleAreStatusThreeAndSayHowToReport) {
   EXPECT_TRUE(known.message.starts_with("heddle: internal error in plan: no tile shape\n")) << known.message;
   const Outcome unknown = outcome_of([]() -> int { throw std::logic_error("vector"); });
   EXPECT_EQ(unknown.status, 3);
-  for (const Outcome& outcome : {known, unknown}) EXPECT_NE(outcome.message.find("report"), std::string::npos) << outcome.message;
+  for (const Outcome& outcome : {known, unknown})
+    EXPECT_NE(outcome.message.find("report"), std::string::npos) << outcome.message;
 }
 
 }  // namespace

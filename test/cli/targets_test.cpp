@@ -34,7 +34,8 @@ TEST(TargetsCommand, WithoutTheCompilerLibrary) {
   std::filesystem::copy(HEDDLE_BINARY_DIR "/bin/heddle", folder / "bin/heddle");
   for (const auto& entry : std::filesystem::directory_iterator(HEDDLE_BINARY_DIR "/lib")) {
     const std::string name = entry.path().filename();
-    if (name.starts_with("libheddle.so") && !entry.is_symlink()) std::filesystem::copy(entry.path(), folder / "lib/libheddle.so.0");
+    if (name.starts_with("libheddle.so") && !entry.is_symlink())
+      std::filesystem::copy(entry.path(), folder / "lib/libheddle.so.0");
   }
   const ProcessOptions options{.environment = {{"HEDDLE_CACHE_DIR", folder / "cache"}}};
   const Outcome targets = run_process(folder / "bin/heddle", {"targets"}, options);

@@ -51,10 +51,12 @@ INSTANTIATE_TEST_SUITE_P(
     Formulas, MaskErrors,
     testing::Values(
         Case{"UnknownName", "k <= q && q - k < width",
-             std::string("unknown name 'width'\nmask:1:19\n  k <= q && q - k < width\n                    ^^^^^\nhint: ") + kKnownNames},
+             std::string("unknown name 'width'\nmask:1:19\n  k <= q && q - k < width\n                    ^^^^^\nhint: ") +
+                 kKnownNames},
         Case{"MisspeltName", "k <= q && q - k < windw",
              std::string("unknown name 'windw'\nmask:1:19\n  k <= q && q - k < windw\n                    ^^^^^\n"
-                         "hint: did you mean 'window'? ") + kKnownNames},
+                         "hint: did you mean 'window'? ") +
+                 kKnownNames},
         Case{"WrongCase", "Q < k",
              std::string("unknown name 'Q'\nmask:1:1\n  Q < k\n  ^\nhint: did you mean 'q'? ") + kKnownNames},
         Case{"SecondLine", "k <= q &&\n  q - k < width",
@@ -94,8 +96,10 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"Chained", "q < k < 3",
              "comparisons cannot be chained\nmask:1:1\n  q < k < 3\n  ^^^^^^^^^\nhint: write q < k && k < 3"},
         Case{"HalfAChoice", "k <= q ? true",
-             "expected ':' and the other branch of '?', found the end of the formula\nmask:1:14\n  k <= q ? true\n               ^"},
-        Case{"SingleEquals", "k = q", "expected an operator, found '='\nmask:1:3\n  k = q\n    ^\nhint: equality is written =="},
+             "expected ':' and the other branch of '?', found the end of the formula\nmask:1:14\n  k <= q ? true\n             "
+             "  ^"},
+        Case{"SingleEquals", "k = q",
+             "expected an operator, found '='\nmask:1:3\n  k = q\n    ^\nhint: equality is written =="},
         Case{"Word", "q < k and k < 5",
              "expected an operator, found 'and'\nmask:1:7\n  q < k and k < 5\n        ^^^\nhint: write &&"},
         Case{"StrangeCharacter", "q # k", "unexpected character '#'\nmask:1:3\n  q # k\n    ^"},
@@ -113,7 +117,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"ModuloByZero", "q % (window - 4) == k",
              "'%' by zero: '(window - 4)' is 0\nmask:1:5\n  q % (window - 4) == k\n      ^^^^^^^^^^^^\n"
              "hint: use a divisor that is not 0"},
-        Case{"Table", "doc[q] == doc[k]", "'doc' is indexed, but formulas read no tables\nmask:1:1\n  doc[q] == doc[k]\n  ^^^^"}),
+        Case{"Table", "doc[q] == doc[k]",
+             "'doc' is indexed, but formulas read no tables\nmask:1:1\n  doc[q] == doc[k]\n  ^^^^"}),
     [](const auto& one) { return std::string(one.param.name); });
 
 class ScoreErrors : public testing::TestWithParam<Case> {};
@@ -201,9 +206,13 @@ TEST(FormulaErrors, SpanIsTheFieldOfTheError) {
 }
 
 TEST(FormulaErrors, ParameterNames) {
-  EXPECT_EQ(message_of([] { Mask::parse("k <= q", {{"q", int64_t{1}}}); }),
+  EXPECT_EQ(message_of([] {
+              Mask::parse("k <= q", {{"q", int64_t{1}}});
+            }),
             "mask: the parameter 'q' has the name of an index variable\nhint: choose another name");
-  EXPECT_EQ(message_of([] { Mask::parse("k <= q", {{"two words", int64_t{1}}}); }),
+  EXPECT_EQ(message_of([] {
+              Mask::parse("k <= q", {{"two words", int64_t{1}}});
+            }),
             "mask: 'two words' is no name for a parameter\nhint: use letters, digits and '_', a letter first");
 }
 
