@@ -7,6 +7,12 @@ list(SORT generator_sources)
 set(digest_header ${CMAKE_BINARY_DIR}/generated/generator_digest.inc)
 add_custom_command(OUTPUT ${digest_header}
   COMMAND ${CMAKE_COMMAND} "-DSOURCES=${generator_sources}" -DOUT=${digest_header} -DROOT=${CMAKE_SOURCE_DIR}
-          "-DVERSIONS=${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}" -P ${CMAKE_SOURCE_DIR}/cmake/digest.cmake
+          "-DVERSIONS=${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION} LLVM ${LLVM_PACKAGE_VERSION}" -P ${CMAKE_SOURCE_DIR}/cmake/digest.cmake
   DEPENDS ${generator_sources} ${CMAKE_SOURCE_DIR}/cmake/digest.cmake VERBATIM)
 add_custom_target(heddle_generator_digest DEPENDS ${digest_header})
+
+# heddle_use_digest(target): lets sources of the target include "generator_digest.inc".
+function(heddle_use_digest target)
+  target_include_directories(${target} PRIVATE ${CMAKE_BINARY_DIR}/generated)
+  add_dependencies(${target} heddle_generator_digest)
+endfunction()

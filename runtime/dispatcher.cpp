@@ -31,6 +31,7 @@ BlockPartition partition(int64_t blocks, int threads) {
 }
 
 int64_t grid_blocks(const AttentionArgs& args, const LaunchRecord& record) {
+  if (args.batch == 0 || args.heads == 0 || args.sq == 0) return 0;
   return args.batch * args.heads * record.row_blocks(args.sq);
 }
 

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 #include "heddle/error.h"
 #include "heddle/formula.h"
@@ -55,22 +56,27 @@ class Attention {
   /// O = softmax(score(scale * Q K^T) over allowed pairs) V.
   ///   q [B, H, Sq, D], k [B, Hkv, Sk, D], v [B, Hkv, Sk, Dv], o [B, H, Sq, Dv]; float32; any strides with a contiguous last
   ///   dimension; H % Hkv == 0; lse [B, H, Sq] dense, required exactly when the spec asked for it.
+  /// o may share a buffer with q, k and v (slices of one packed buffer) as long as no element is in both; rows of o must not overlap.
   /// Rows without an allowed key give O = 0 and LSE = -inf. Zero-size dimensions are legal. Throws UserError (naming the
   /// argument, what was found and expected) before anything is written. Allocates nothing once a thread has run before.
   void run(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& o, const Tensor* lse = nullptr,
            const LaunchOptions& options = {}) const;
+  /// Both throw UserError on an Attention that no engine made.
   const KernelReport& report() const;
   const AttentionSpec& spec() const;
 
- private:
-  friend class Engine;
   struct State;
+  Attention() = default;
+  explicit Attention(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+
+ private:
+  const State& made() const;
   std::shared_ptr<const State> state_;
 };
 
 struct EngineOptions {
   std::optional<Target> target{};        ///< Default Target::host().
-  int threads = 0;                       ///< 0: one a core.
+  int threads = 0;                       ///< 0: one a core this process may run on.
   bool disk_cache = true;
   std::string cache_dir{};               ///< Default $HEDDLE_CACHE_DIR, else $XDG_CACHE_HOME/heddle, else ~/.cache/heddle.
   int64_t cache_bytes = int64_t{1} << 28;  ///< Bound of the disk cache; least recently used entries go first.
@@ -80,7 +86,8 @@ class Engine {
  public:
   explicit Engine(EngineOptions options = {});
   /// Finds (memory, then disk) or compiles the kernel. Thread safe; two threads that ask for one kernel compile it once.
-  /// Throws UserError for an illegal spec, ToolchainError when the compiler library is missing.
+  /// Throws UserError for an illegal spec, ToolchainError when the compiler library is missing. A kernel for a target that this
+  /// machine cannot run is compiled and kept; its run() throws UserError with the reason.
   Attention attention(const AttentionSpec& spec);
   int threads() const;
   const Target& target() const;

@@ -1,0 +1,47 @@
+#include "src/engine/attention.h"
+#include <cmath>
+#include "runtime/dispatcher.h"
+#include "src/engine/launch_arguments.h"
+
+namespace heddle {
+
+namespace engine {
+
+KernelReport report_of(const Kernel& kernel, KernelReport::Origin origin, double milliseconds) {
+  KernelReport report;
+  report.origin = origin;
+  report.milliseconds = milliseconds;
+  if (origin == KernelReport::Origin::Compiled) report.passes = kernel.passes;
+  report.key = kernel.key;
+  report.path = kernel.path;
+  report.facts = kernel.record.facts;
+  report.plan = kernel.record.plan;
+  report.scratch_bytes = kernel.record.scratch_bytes;
+  report.block_rows = kernel.record.block_rows;
+  return report;
+}
+
+}  // namespace engine
+
+const Attention::State& Attention::made() const {
+  if (!state_) throw UserError("this Attention is empty", "make it with Engine::attention()");
+  return *state_;
+}
+
+void Attention::run(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& o, const Tensor* lse,
+                    const LaunchOptions& options) const {
+  const State& state = made();
+  if (!state.kernel->refusal.empty()) throw UserError(state.kernel->refusal);
+  const engine::LaunchTensors tensors{q, k, v, o, lse};
+  engine::check_tensors(tensors, state.kernel->record);
+  thread_local engine::ParameterValues values;
+  engine::bind_parameters(options, state.kernel->record, values);
+  runtime::launch(*state.pool, state.kernel->entry, engine::arguments(tensors, state.kernel->record, options, values),
+                  state.kernel->record);
+}
+
+const KernelReport& Attention::report() const { return made().report; }
+
+const AttentionSpec& Attention::spec() const { return made().spec; }
+
+}  // namespace heddle

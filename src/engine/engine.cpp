@@ -1,0 +1,67 @@
+#include "heddle/engine.h"
+#include <sched.h>
+#include <algorithm>
+#include <thread>
+#include "runtime/thread_pool.h"
+#include "src/engine/attention.h"
+#include "src/engine/kernel_cache.h"
+#include "src/engine/problem.h"
+#include "src/support/timer.h"
+
+namespace heddle {
+
+namespace {
+
+constexpr int kMaxThreads = 4096;
+
+/// Cores this process may run on.
+int available_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  const int allowed = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
+  return allowed > 0 ? allowed : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+int thread_count(int asked) {
+  if (asked < 0 || asked > kMaxThreads) {
+    throw UserError("threads is " + std::to_string(asked) + "; expected 0 (one a core) to " + std::to_string(kMaxThreads));
+  }
+  return asked == 0 ? available_cores() : asked;
+}
+
+std::optional<runtime::DiskCache> open_disk(const EngineOptions& options) {
+  if (!options.disk_cache) return std::nullopt;
+  return runtime::DiskCache(options.cache_dir.empty() ? runtime::default_cache_dir() : options.cache_dir, options.cache_bytes);
+}
+
+}  // namespace
+
+struct Engine::State {
+  explicit State(const EngineOptions& options)
+      : target(options.target ? *options.target : Target::host()),
+        pool(std::make_shared<runtime::ThreadPool>(thread_count(options.threads))),
+        cache(open_disk(options)) {}
+
+  Target target;
+  std::shared_ptr<runtime::ThreadPool> pool;
+  engine::KernelCache cache;
+};
+
+Engine::Engine(EngineOptions options) : state_(std::make_shared<State>(options)) {}
+
+Attention Engine::attention(const AttentionSpec& spec) {
+  const support::Timer timer;
+  const engine::KernelCache::Found found = state_->cache.find(engine::problem_of(spec, state_->target));
+  KernelReport report = engine::report_of(*found.kernel, found.origin, timer.milliseconds());
+  return Attention(std::make_shared<const Attention::State>(Attention::State{spec, std::move(report), found.kernel, state_->pool}));
+}
+
+int Engine::threads() const { return state_->pool->threads(); }
+
+const Target& Engine::target() const { return state_->target; }
+
+int64_t Engine::compilations() const { return state_->cache.compilations(); }
+
+std::string Engine::cache_dir() const { return state_->cache.dir(); }
+
+}  // namespace heddle

@@ -1,0 +1,211 @@
+#include "src/engine/launch_arguments.h"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <algorithm>
+#include <cmath>
+#include "src/engine/overlap.h"
+#include "src/support/text.h"
+
+namespace heddle::engine {
+
+namespace {
+
+enum Axis { kBatch, kHeads, kRows, kDim };
+
+/// An argument with the name the caller knows it by.
+struct Named {
+  const char* name;
+  const Tensor& view;
+};
+
+std::string text(const Named& one) { return fmt::format("{} [{}]", one.name, fmt::join(one.view.shape, ", ")); }
+
+void check_form(const Named& one, int64_t rank, const char* layout) {
+  const Tensor& view = one.view;
+  if (view.rank() != rank) {
+    throw UserError(fmt::format("{} has {} dimensions; expected {}: {}", text(one), view.rank(), rank, layout));
+  }
+  if (view.strides.size() != view.shape.size()) {
+    throw UserError(fmt::format("{} has {} strides for {} dimensions", text(one), view.strides.size(), view.rank()));
+  }
+  if (view.dtype != DType::Float32) {
+    throw UserError(fmt::format("{} is {}; attention takes float32", one.name, to_string(view.dtype)));
+  }
+  if (std::ranges::any_of(view.shape, [](int64_t dim) { return dim < 0; })) {
+    throw UserError(fmt::format("{} has a negative dimension", text(one)));
+  }
+}
+
+/// Elements and the distance from the first to the last byte must be below 2^63.
+void check_size(const Named& one) {
+  const Tensor& view = one.view;
+  if (std::ranges::find(view.shape, 0) != view.shape.end()) return;
+  int64_t elements = 1;
+  __int128 reach = 0;
+  bool overflow = false;
+  for (size_t i = 0; i < view.shape.size(); ++i) {
+    overflow |= __builtin_mul_overflow(elements, view.shape[i], &elements);
+    const __int128 stride = view.strides[i];
+    reach += (view.shape[i] - 1) * (stride < 0 ? -stride : stride);
+    overflow |= reach > INT64_MAX / size_of(view.dtype);
+  }
+  if (overflow) {
+    throw UserError(fmt::format("{} with strides [{}] is too large: its sizes pass 2^63", text(one), fmt::join(view.strides, ", ")));
+  }
+}
+
+void check_memory(const Named& one) {
+  const Tensor& view = one.view;
+  if (std::ranges::find(view.shape, 0) != view.shape.end()) return;
+  if (!view.data) throw UserError(fmt::format("{} is a null pointer", text(one)));
+  if (reinterpret_cast<uintptr_t>(view.data) % static_cast<uintptr_t>(size_of(view.dtype)) != 0) {
+    throw UserError(fmt::format("{} is at {}, which is no multiple of {} bytes", text(one), view.data, size_of(view.dtype)));
+  }
+}
+
+void check_contiguous_rows(const Named& one) {
+  if (one.view.shape[kDim] > 1 && one.view.strides[kDim] != 1) {
+    throw UserError(fmt::format("the last dimension of {} has stride {}; it must be contiguous (stride 1)", text(one),
+                                one.view.strides[kDim]));
+  }
+}
+
+void check_same(const Named& a, const Named& b, Axis axis, const char* what) {
+  if (a.view.shape[axis] == b.view.shape[axis]) return;
+  throw UserError(fmt::format("{} and {} disagree on the {}: {} and {}", text(a), text(b), what, a.view.shape[axis], b.view.shape[axis]));
+}
+
+void check_head_dim(const Named& one, int64_t expected, const char* what) {
+  if (one.view.shape[kDim] == expected) return;
+  throw UserError(fmt::format("{} has {} {}; this kernel is compiled for {}", text(one), what, one.view.shape[kDim], expected));
+}
+
+void check_groups(const Named& q, const Named& k) {
+  const int64_t heads = q.view.shape[kHeads], groups = k.view.shape[kHeads];
+  if (heads == 0 || (groups != 0 && heads % groups == 0)) return;
+  throw UserError(fmt::format("{} and {}: {} query heads are no multiple of {} key and value heads", text(q), text(k), heads, groups));
+}
+
+void check_length(const Named& one, const LaunchRecord& record) {
+  if (one.view.shape[kRows] <= record.max_positions) return;
+  throw UserError(fmt::format("{} has {} rows; kernels take at most {}", text(one), one.view.shape[kRows], record.max_positions));
+}
+
+void check_shapes(const Named& q, const Named& k, const Named& v, const Named& o, const LaunchRecord& record) {
+  check_head_dim(q, record.head_dim, "head dim");
+  check_head_dim(k, record.head_dim, "head dim");
+  check_head_dim(v, record.value_dim, "value dim");
+  check_head_dim(o, record.value_dim, "value dim");
+  for (const Named& other : {k, v, o}) check_same(q, other, kBatch, "batch");
+  check_same(k, v, kHeads, "heads");
+  check_same(q, o, kHeads, "heads");
+  check_same(q, o, kRows, "query rows");
+  check_same(k, v, kRows, "key rows");
+  check_groups(q, k);
+  check_length(q, record);
+  check_length(k, record);
+}
+
+void check_lse(const Named& lse, const Named& q) {
+  check_form(lse, 3, "[batch, heads, query rows]");
+  check_size(lse);
+  for (const Axis axis : {kBatch, kHeads, kRows}) {
+    if (lse.view.shape[axis] != q.view.shape[axis]) {
+      throw UserError(fmt::format("{} does not fit {}; expected [batch, heads, query rows]", text(lse), text(q)));
+    }
+  }
+  check_memory(lse);
+  if (!lse.view.contiguous()) {
+    throw UserError(fmt::format("{} has strides [{}]; it must be dense", text(lse), fmt::join(lse.view.strides, ", ")));
+  }
+}
+
+void check_lse_given(const Tensor* lse, bool wanted) {
+  if (wanted && !lse) throw UserError("lse is missing: this kernel writes it", "pass a tensor, or compile with AttentionSpec::lse = false");
+  if (!wanted && lse) throw UserError("lse is given, but this kernel does not write it", "compile with AttentionSpec::lse = true");
+}
+
+void check_apart(const Named& output, const Named& other) {
+  if (share_memory(output.view, other.view)) {
+    throw UserError(fmt::format("the output {} overlaps {} in memory", text(output), text(other)), "give the output memory of its own");
+  }
+}
+
+void check_kind(const std::string& name, const char* given, const std::vector<std::string>& others, const char* other) {
+  if (!std::ranges::binary_search(others, name)) return;
+  throw UserError(fmt::format("the parameter '{}' is given in LaunchOptions::{}; it belongs into LaunchOptions::{}", name, given, other));
+}
+
+[[noreturn]] void fail_unknown(const std::string& name, const LaunchRecord& record) {
+  std::vector<std::string> known = record.int_params;
+  known.insert(known.end(), record.real_params.begin(), record.real_params.end());
+  const std::string near = support::nearest(name, known);
+  throw UserError(fmt::format("unknown parameter {}; this kernel takes {}", support::quote(name),
+                              known.empty() ? "none" : support::list(known)),
+                  near.empty() ? "" : fmt::format("did you mean '{}'?", near));
+}
+
+/// Copies the values in the order of `names` (sorted), which must be exactly the given ones.
+template <typename T>
+void bind(const std::map<std::string, T>& given, const std::vector<std::string>& names, const LaunchRecord& record,
+          const char* field, std::vector<T>& values) {
+  values.clear();
+  for (const std::string& name : names) {
+    const auto found = given.find(name);
+    if (found == given.end()) {
+      throw UserError(fmt::format("the parameter '{}' has no value", name), fmt::format("give it in LaunchOptions::{}", field));
+    }
+    values.push_back(found->second);
+  }
+  if (given.size() == names.size()) return;
+  for (const auto& [name, value] : given) {
+    if (!std::ranges::binary_search(names, name)) fail_unknown(name, record);
+  }
+}
+
+}  // namespace
+
+void check_tensors(const LaunchTensors& tensors, const LaunchRecord& record) {
+  const Named q{"q", tensors.q}, k{"k", tensors.k}, v{"v", tensors.v}, o{"o", tensors.o};
+  for (const Named& one : {q, k, v, o}) check_form(one, 4, "[batch, heads, rows, head dim]");
+  for (const Named& one : {q, k, v, o}) check_size(one);
+  check_lse_given(tensors.lse, record.lse);
+  check_shapes(q, k, v, o, record);
+  for (const Named& one : {q, k, v, o}) check_contiguous_rows(one);
+  for (const Named& one : {q, k, v, o}) check_memory(one);
+  if (overlaps_itself(o.view)) {
+    throw UserError(fmt::format("rows of the output {} with strides [{}] overlap each other", text(o), fmt::join(o.view.strides, ", ")));
+  }
+  for (const Named& input : {q, k, v}) check_apart(o, input);
+  if (!tensors.lse) return;
+  const Named lse{"lse", *tensors.lse};
+  check_lse(lse, q);
+  for (const Named& other : {q, k, v, o}) check_apart(lse, other);
+}
+
+void bind_parameters(const LaunchOptions& options, const LaunchRecord& record, ParameterValues& values) {
+  for (const auto& [name, value] : options.ints) check_kind(name, "ints", record.real_params, "reals");
+  for (const auto& [name, value] : options.reals) check_kind(name, "reals", record.int_params, "ints");
+  bind(options.ints, record.int_params, record, "ints", values.ints);
+  bind(options.reals, record.real_params, record, "reals", values.reals);
+  if (options.scale && !std::isfinite(*options.scale)) throw UserError(fmt::format("the scale is {}; expected a finite number", *options.scale));
+}
+
+AttentionArgs arguments(const LaunchTensors& tensors, const LaunchRecord& record, const LaunchOptions& options,
+                        const ParameterValues& values) {
+  AttentionArgs args;
+  args.q = tensors.q.data, args.k = tensors.k.data, args.v = tensors.v.data, args.o = tensors.o.data;
+  args.lse = tensors.lse ? static_cast<float*>(tensors.lse->data) : nullptr;
+  args.batch = tensors.q.shape[kBatch], args.heads = tensors.q.shape[kHeads], args.kv_heads = tensors.k.shape[kHeads];
+  args.sq = tensors.q.shape[kRows], args.sk = tensors.k.shape[kRows];
+  std::copy_n(tensors.q.strides.begin(), 3, args.q_stride);
+  std::copy_n(tensors.k.strides.begin(), 3, args.k_stride);
+  std::copy_n(tensors.v.strides.begin(), 3, args.v_stride);
+  std::copy_n(tensors.o.strides.begin(), 3, args.o_stride);
+  args.int_params = values.ints.data();
+  args.real_params = values.reals.data();
+  args.scale = options.scale.value_or(1.0 / std::sqrt(static_cast<double>(record.head_dim)));
+  return args;
+}
+
+}  // namespace heddle::engine

@@ -1,0 +1,32 @@
+// Checks what a caller hands to Attention::run and makes the kernel's argument block of it. Allocates only to report an error.
+#pragma once
+#include <cstdint>
+#include <vector>
+#include "heddle/engine.h"
+#include "heddle/kernel_abi.h"
+
+namespace heddle::engine {
+
+struct LaunchTensors {
+  const Tensor &q, &k, &v, &o;
+  const Tensor* lse;
+};
+
+/// Values of the dynamic parameters in kernel order; reused from launch to launch.
+struct ParameterValues {
+  std::vector<int64_t> ints;
+  std::vector<double> reals;
+};
+
+/// Throws UserError, naming the tensor, what was found and what is expected, unless a launch of the kernel touches the elements of
+/// the views and nothing else, and writes each of its results once.
+void check_tensors(const LaunchTensors& tensors, const LaunchRecord& record);
+
+/// Throws UserError unless the options give exactly the kernel's parameters, each of its kind, and a finite scale.
+void bind_parameters(const LaunchOptions& options, const LaunchRecord& record, ParameterValues& values);
+
+/// The argument block of a checked launch. It points into `values`.
+AttentionArgs arguments(const LaunchTensors& tensors, const LaunchRecord& record, const LaunchOptions& options,
+                        const ParameterValues& values);
+
+}  // namespace heddle::engine

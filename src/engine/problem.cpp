@@ -1,0 +1,76 @@
+#include "src/engine/problem.h"
+#include <fmt/format.h>
+#include <algorithm>
+#include "src/ir/rewrite.h"
+
+namespace heddle::engine {
+
+namespace {
+
+constexpr int64_t kMaxHeadDim = 256, kMaxTileRows = 1024;
+
+/// The first Real sub-expression, or null.
+ir::Expr find_real(const ir::Expr& expr) {
+  if (expr->type == ir::Type::Real) return expr;
+  for (const ir::Expr& operand : expr->operands) {
+    if (ir::Expr found = find_real(operand)) return found;
+  }
+  return nullptr;
+}
+
+void check_mask(const ir::Expr& mask) {
+  if (!mask) return;
+  if (mask->type != ir::Type::Bool) throw UserError(fmt::format("the mask '{}' is no condition", ir::print(mask)));
+  if (const ir::Expr real = find_real(mask)) {
+    throw UserError(fmt::format("the mask uses the real number '{}'; masks are formulas of integers", ir::print(real)),
+                    "compare integers, or put real numbers into the score");
+  }
+}
+
+void check_names(const ir::AttentionProblem& problem) {
+  const ir::ParameterOrder order = ir::parameter_order(problem);
+  for (const std::string& name : order.ints) {
+    if (std::ranges::binary_search(order.reals, name)) {
+      throw UserError(fmt::format("the parameter '{}' is an integer in one place and a real in another", name), "use two names");
+    }
+  }
+}
+
+void check_sizes(const AttentionSpec& spec, const Target& target) {
+  if (spec.head_dim < 1 || spec.head_dim > kMaxHeadDim) {
+    throw UserError(fmt::format("head_dim is {}; expected 1 to {}", spec.head_dim, kMaxHeadDim));
+  }
+  if (spec.value_dim < 0 || spec.value_dim > kMaxHeadDim) {
+    throw UserError(fmt::format("value_dim is {}; expected 1 to {}, or 0 for head_dim", spec.value_dim, kMaxHeadDim));
+  }
+  if (!spec.tile_rows) return;
+  if (*spec.tile_rows < 1 || *spec.tile_rows > kMaxTileRows || *spec.tile_rows % target.lanes() != 0) {
+    throw UserError(fmt::format("tile_rows is {}; expected a multiple of {} (lanes of {}) up to {}", *spec.tile_rows, target.lanes(),
+                                target.to_string(), kMaxTileRows));
+  }
+}
+
+/// Null for the mask of every pair.
+ir::Expr guarded(const ir::Expr& mask, const ir::Expr& score) {
+  const ir::Expr guarded = ir::simplify(ir::guard_divisors(mask ? mask : ir::bool_const(true), score));
+  return ir::equal(guarded, ir::bool_const(true)) ? nullptr : guarded;
+}
+
+}  // namespace
+
+ir::AttentionProblem problem_of(const AttentionSpec& spec, const Target& target) {
+  check_sizes(spec, target);
+  check_mask(spec.mask.node());
+  ir::AttentionProblem problem;
+  problem.score = spec.score.node();
+  problem.mask = guarded(spec.mask.node(), problem.score);
+  problem.head_dim = spec.head_dim;
+  problem.value_dim = spec.value_dim == 0 ? spec.head_dim : spec.value_dim;
+  problem.lse = spec.lse;
+  problem.target = target;
+  problem.options = {spec.tile_rows, spec.use_nests};
+  check_names(problem);
+  return problem;
+}
+
+}  // namespace heddle::engine
