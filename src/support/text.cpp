@@ -57,7 +57,8 @@ std::string nearest(std::string_view name, const std::vector<std::string>& candi
   size_t best_cost = allowed + 1;
   for (const std::string& candidate : candidates) {
     if (candidate.size() > kLongestCompared) continue;
-    const size_t cost = edit_distance(name, candidate) + edit_distance(lower(name), lower(candidate));
+    const size_t ignoring_case = edit_distance(lower(name), lower(candidate));
+    const size_t cost = ignoring_case == 0 ? (name != candidate) : ignoring_case + edit_distance(name, candidate);
     if (cost < best_cost) best = candidate, best_cost = cost;
   }
   return best;

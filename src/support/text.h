@@ -20,7 +20,8 @@ std::string quote(std::string_view text, size_t limit = 60);
 /// string alignment).
 size_t edit_distance(std::string_view a, std::string_view b);
 
-/// The candidate closest to `name`, or empty when none is near enough to be a likely typing mistake. Case counts half.
+/// The candidate closest to `name`, or empty when none is near enough to be a likely typing mistake. Case counts half, and a name that differs
+/// in nothing else is always near.
 std::string nearest(std::string_view name, const std::vector<std::string>& candidates);
 
 /// "a, b, c"; more than `most` names end in "and N more".
