@@ -14,7 +14,8 @@
 namespace heddle::cli {
 namespace {
 
-int report(int status, const std::string& message) {
+int report(int status, std::string message) {
+  while (message.ends_with('\n')) message.pop_back();
   fmt::print(stderr, "heddle: {}\n", message);
   return status;
 }

@@ -27,7 +27,9 @@ std::string compiler_trouble() {
     engine::compiler();
     return {};
   } catch (const ToolchainError& error) {
-    return error.what();
+    std::string message = error.what();
+    while (message.ends_with('\n')) message.pop_back();
+    return message;
   }
 }
 
