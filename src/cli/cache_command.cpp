@@ -108,13 +108,14 @@ void add_cache_command(CLI::App& app, Action& action) {
   CLI::App* cache = app.add_subcommand("cache", "the kernel cache on disk: list, stats, verify, clear");
   cache->require_subcommand(1);
   cache->footer("Example:\n  heddle cache stats");
-  add_command<Settings>(*cache, action, "list", "one line a kernel: key, size, last use, what it computes", "heddle cache list",
-                        declare, list);
-  add_command<Settings>(*cache, action, "stats", "folder, number of kernels, bytes used and allowed",
-                        "heddle cache stats --json", declare, stats);
-  add_command<Settings>(*cache, action, "verify", "checks every file; status 1 when one is damaged", "heddle cache verify",
+  add_command<Settings>(
+      *cache, action, {"list", "one line a kernel: key, size, last use, what it computes", "heddle cache list"}, declare, list);
+  add_command<Settings>(*cache, action,
+                        {"stats", "folder, number of kernels, bytes used and allowed", "heddle cache stats --json"}, declare,
+                        stats);
+  add_command<Settings>(*cache, action, {"verify", "checks every file; status 1 when one is damaged", "heddle cache verify"},
                         declare, verify);
-  add_command<Settings>(*cache, action, "clear", "removes every kernel", "heddle cache clear", declare, clear);
+  add_command<Settings>(*cache, action, {"clear", "removes every kernel", "heddle cache clear"}, declare, clear);
 }
 
 }  // namespace heddle::cli

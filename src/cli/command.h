@@ -26,12 +26,16 @@ void write(std::string_view text);
 /// RuntimeError and lack of memory are kUserError; anything else is kInternalError, with how to report it.
 int guarded(const Action& work);
 
-/// Adds a subcommand whose options live in a `Settings` shared by the parser and `run`. `example` is shown under --help.
+/// What --help says of a subcommand.
+struct CommandText {
+  std::string name, what, example;
+};
+
+/// Adds a subcommand whose options live in a `Settings` shared by the parser and `run`.
 template <typename Settings, typename Declare, typename Run>
-void add_command(CLI::App& app, Action& action, const std::string& name, const std::string& what, const std::string& example,
-                 Declare declare, Run run) {
-  CLI::App* command = app.add_subcommand(name, what);
-  command->footer("Example:\n  " + example);
+void add_command(CLI::App& app, Action& action, const CommandText& text, Declare declare, Run run) {
+  CLI::App* command = app.add_subcommand(text.name, text.what);
+  command->footer("Example:\n  " + text.example);
   auto settings = std::make_shared<Settings>();
   declare(*command, *settings);
   command->callback([&action, settings, run] { action = [settings, run] { return run(*settings); }; });

@@ -71,9 +71,10 @@ int run(const Settings& settings) {
 }  // namespace
 
 void add_facts_command(CLI::App& app, Action& action) {
-  add_command<Settings>(app, action, "facts", "exact facts of a mask: affine components, runs, tiles, counts",
-                        "heddle facts --mask 'k <= q && q - k < w' --param w=256 --sq 4096 --sk 4096 --tile 64x64", declare,
-                        run);
+  add_command<Settings>(app, action,
+                        {"facts", "exact facts of a mask: affine components, runs, tiles, counts",
+                         "heddle facts --mask 'k <= q && q - k < w' --param w=256 --sq 4096 --sk 4096 --tile 64x64"},
+                        declare, run);
 }
 
 }  // namespace heddle::cli

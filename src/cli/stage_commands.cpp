@@ -73,15 +73,17 @@ int show(const Settings& settings, const std::string& name, StageText stage) {
 }  // namespace
 
 void add_plan_command(CLI::App& app, Action& action) {
-  add_command<Settings>(app, action, "plan", "the plan of an attention: passes, tiles, loop nests, costs",
-                        "heddle plan --mask 'k <= q && q - k < 256' --head-dim 64", declare_common,
-                        [](const Settings& settings) { return show(settings, "plan", StageText::Plan); });
+  add_command<Settings>(app, action,
+                        {"plan", "the plan of an attention: passes, tiles, loop nests, costs",
+                         "heddle plan --mask 'k <= q && q - k < 256' --head-dim 64"},
+                        declare_common, [](const Settings& settings) { return show(settings, "plan", StageText::Plan); });
 }
 
 void add_explain_command(CLI::App& app, Action& action) {
-  add_command<Settings>(app, action, "explain", "why this plan: what was understood, what is done, what lost",
-                        "heddle explain --mask 'abs(q - k) <= w || k < g' --param w=256 --param g=16", declare_common,
-                        [](const Settings& settings) { return show(settings, "explain", StageText::Explain); });
+  add_command<Settings>(app, action,
+                        {"explain", "why this plan: what was understood, what is done, what lost",
+                         "heddle explain --mask 'abs(q - k) <= w || k < g' --param w=256 --param g=16"},
+                        declare_common, [](const Settings& settings) { return show(settings, "explain", StageText::Explain); });
 }
 
 void add_emit_command(CLI::App& app, Action& action) {
@@ -89,9 +91,10 @@ void add_emit_command(CLI::App& app, Action& action) {
     declare_common(command, settings);
     command.add_option("--stage", settings.stage, support::list(stage_names()))->required();
   };
-  add_command<Settings>(app, action, "emit", "any stage of the compiler as text, from formula to assembly",
-                        "heddle emit --mask 'k <= q' --stage source", declare_emit,
-                        [](const Settings& settings) { return show(settings, settings.stage, parse_stage(settings.stage)); });
+  add_command<Settings>(
+      app, action,
+      {"emit", "any stage of the compiler as text, from formula to assembly", "heddle emit --mask 'k <= q' --stage source"},
+      declare_emit, [](const Settings& settings) { return show(settings, settings.stage, parse_stage(settings.stage)); });
 }
 
 }  // namespace heddle::cli
