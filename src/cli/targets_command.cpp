@@ -65,9 +65,12 @@ int run(const Settings& settings) {
 }  // namespace
 
 void add_targets_command(CLI::App& app, Action& action) {
-  add_command<Settings>(
-      app, action, "targets", "what can be compiled here, what can run here, and why not", "heddle targets --json",
-      [](CLI::App& command, Settings& settings) { command.add_flag("--json", settings.json, "print one JSON array"); }, run);
+  const auto declare = [](CLI::App& command, Settings& settings) {
+    command.add_flag("--json", settings.json, "print one JSON array");
+  };
+  add_command<Settings>(app, action,
+                        {"targets", "what can be compiled here, what can run here, and why not", "heddle targets --json"},
+                        declare, run);
 }
 
 }  // namespace heddle::cli
