@@ -17,6 +17,9 @@ ElfObject::ElfObject(std::string_view bytes) : bytes_(bytes) {
   const std::string_view raw = slice(header.e_shoff, uint64_t{header.e_shnum} * sizeof(Elf64_Shdr));
   sections_.resize(header.e_shnum);
   if (!raw.empty()) std::memcpy(sections_.data(), raw.data(), raw.size());
+  for (const Elf64_Shdr& one : sections_) {
+    if (one.sh_type != SHT_NULL) contents(one);
+  }
   names_ = header.e_shstrndx;
 }
 

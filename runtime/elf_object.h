@@ -12,7 +12,7 @@ namespace heddle::runtime {
 /// Every read is checked against the file; whatever leaves it is a RuntimeError.
 class ElfObject {
  public:
-  /// Checks the header and reads the section table. `bytes` must outlive the view and need not be aligned.
+  /// Checks the header and that every section lies in the file. `bytes` must outlive the view and need not be aligned.
   explicit ElfObject(std::string_view bytes);
 
   const std::vector<Elf64_Shdr>& sections() const { return sections_; }

@@ -1,0 +1,52 @@
+#include "heddle/target.h"
+#include <gtest/gtest.h>
+#include "heddle/error.h"
+
+namespace heddle {
+namespace {
+
+TEST(Target, PrintsAndParsesBack) {
+  for (const Target& target : Target::all()) EXPECT_EQ(Target::parse(target.to_string()), target);
+  EXPECT_EQ(Target{CpuLevel::Avx512}.to_string(), "cpu:avx512");
+  EXPECT_NE(Target::parse("cpu:avx2"), Target::parse("cpu:avx512"));
+}
+
+TEST(Target, UnknownTextNamesTheAcceptedForms) {
+  for (const char* text : {"", "cpu", "cpu:sse", "CPU:avx2", "cpu:avx2 "}) {
+    try {
+      Target::parse(text);
+      FAIL() << text;
+    } catch (const UserError& error) {
+      EXPECT_EQ(error.message(), "unknown target '" + std::string(text) + "'; expected one of cpu:avx2, cpu:avx512");
+    }
+  }
+}
+
+TEST(Target, HostIsTheBestThatRuns) {
+  const Target host = Target::host();
+  std::string why = "untouched";
+  EXPECT_TRUE(host.runs_here(&why));
+  EXPECT_EQ(why, "untouched");
+  const std::vector<Target> all = Target::all();
+  for (size_t i = all.size(); i-- > 0 && all[i] != host;) EXPECT_FALSE(all[i].runs_here());
+}
+
+TEST(Target, RefusalNamesWhatIsMissing) {
+  for (const Target& target : Target::all()) {
+    std::string why;
+    EXPECT_EQ(target.runs_here(&why), why.empty());
+  }
+}
+
+TEST(Target, FeaturesGrowWithTheLevel) {
+  const std::string avx2 = Target{CpuLevel::Avx2}.features(), avx512 = Target{CpuLevel::Avx512}.features();
+  for (const char* feature : {"+avx2", "+fma", "+f16c"}) EXPECT_NE(avx2.find(feature), std::string::npos) << feature;
+  EXPECT_EQ(avx2.find("avx512"), std::string::npos);
+  EXPECT_TRUE(avx512.starts_with(avx2 + ",")) << avx512;
+  EXPECT_NE(avx512.find("+avx512f"), std::string::npos);
+  EXPECT_EQ(Target{CpuLevel::Avx512}.lanes(), 16);
+  EXPECT_EQ(Target{CpuLevel::Avx2}.lanes(), 8);
+}
+
+}  // namespace
+}  // namespace heddle
