@@ -9,7 +9,7 @@ namespace heddle::ir {
 
 namespace {
 
-constexpr int64_t kSaturated = int64_t{1} << 62;
+constexpr int64_t kSaturated = int64_t{1} << 61;
 
 [[noreturn]] void fail(Op op, const std::string& message) {
   throw InternalError("expression", fmt::format("operation '{}' {}", op_text(op), message));

@@ -54,7 +54,7 @@ struct ExprNode {
   std::vector<Expr> operands;
   uint64_t hash = 0;            ///< Structural: equal trees have equal hashes, the same in every process.
   int depth = 1;                ///< Nodes on the longest path down.
-  int64_t size = 1;             ///< Nodes of the tree, shared ones counted once a use; saturates at 2^62.
+  int64_t size = 1;             ///< Nodes of the tree, shared ones counted once a use; saturates at 2^61.
 };
 
 /// Front doors refuse deeper or larger trees, so recursion over a tree is safe. A chain `a || b || c ...` is as deep as it is long.
