@@ -11,6 +11,7 @@ namespace heddle::runtime {
 class Scratch {
  public:
   static constexpr int64_t kAlignment = 64;
+  static constexpr int64_t kMost = int64_t{1} << 38;
 
   /// At least `bytes` bytes, 64-byte aligned; contents are kept only while the buffer need not grow. Throws RuntimeError.
   void* reserve(int64_t bytes) {
@@ -26,7 +27,7 @@ class Scratch {
     const int64_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
     memory_.reset();
     size_ = 0;
-    memory_.reset(std::aligned_alloc(kAlignment, static_cast<size_t>(rounded)));
+    if (bytes <= kMost) memory_.reset(std::aligned_alloc(kAlignment, static_cast<size_t>(rounded)));
     if (!memory_) throw RuntimeError("out of memory: a kernel needs " + std::to_string(bytes) + " bytes of scratch for each thread");
     size_ = rounded;
   }

@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <functional>
@@ -81,7 +82,7 @@ TEST(DiskCacheProcesses, LockOfADeadProcessIsFree) {
 TEST(DiskCacheProcesses, LockExcludesOtherThreadsAndKeysAreIndependent) {
   const TemporaryFolder folder;
   DiskCache cache(folder.path(), kLarge);
-  int inside = 0, wrong = 0;
+  std::atomic<int> inside = 0, wrong = 0;
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&] {
