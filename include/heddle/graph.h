@@ -16,7 +16,9 @@ struct Graph;
 
 /// Options of loading a spec.
 struct SpecOptions {
-  std::map<std::string, int64_t> dims;   ///< Overrides of "dims", as `--dim S=8192`.
+  std::map<std::string, int64_t> dims{}; ///< Overrides of "dims", as `--dim S=8192`.
+  std::vector<std::string> allow_paths{};///< Folders outside the spec's own whose files it may read.
+  int64_t max_tensor_bytes = int64_t{1} << 35;  ///< A larger tensor is an error.
 };
 
 /// A checked model spec. Immutable, cheap to copy.

@@ -59,10 +59,10 @@ struct Source {
   double scale = 1, offset = 0;
   int64_t integer = 0;
   uint64_t seed = 0;  ///< Normal and Uniform: the generator's key. Stream and Modulo: the position of the input.
-  std::vector<double> reals;
-  std::vector<int64_t> integers;
-  std::string bytes;
-  std::vector<FileUse> files;
+  std::vector<double> reals{};
+  std::vector<int64_t> integers{};
+  std::string bytes = {};
+  std::vector<FileUse> files{};
 };
 
 /// An input or weight: index of its value and where its elements come from.

@@ -13,7 +13,7 @@ std::string arity_text(const GraphOpInfo& op) {
 
 [[noreturn]] void bad_heads(const Node& node, const std::string& attribute, int64_t heads, int64_t width) {
   if (!node.has(attribute)) {
-    throw NodeError(fmt::format("3-D inputs need the attribute \"{}\"", attribute),
+    throw NodeError(fmt::format("3-D inputs need the attribute '{}'", attribute),
                     "or give 4-D inputs [batch, heads, rows, width]");
   }
   throw NodeError(fmt::format("{} = {} does not divide a width of {}", attribute, heads, width)).at_attribute(attribute);

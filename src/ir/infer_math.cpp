@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "src/ir/infer.h"
+#include "src/support/text.h"
 
 namespace heddle::ir {
 namespace {
@@ -72,7 +73,8 @@ Types infer_Div(const Node&, const Types& inputs) { return binary(inputs); }
 Types infer_Gelu(const Node& node, const Types& inputs) {
   const std::string form = node.text("approximate", "none");
   if (form != "none" && form != "tanh") {
-    throw NodeError(fmt::format("unknown approximation \"{}\"", form), "use \"none\" (exact, the default) or \"tanh\"")
+    throw NodeError(fmt::format("unknown approximation {}", support::quote(form)),
+                    "use \"none\" (exact, the default) or \"tanh\"")
         .at_attribute("approximate");
   }
   return unary_float(inputs);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "src/ir/infer.h"
+#include "src/support/text.h"
 
 namespace heddle::ir {
 namespace {
@@ -60,7 +61,8 @@ Types infer_Cast(const Node& node, const Types& inputs) {
   for (const DType dtype : {DType::Float32, DType::Int32, DType::Int64}) {
     if (heddle::to_string(dtype) == node.text("to", "")) return {{dtype, inputs[0].shape}};
   }
-  throw NodeError(fmt::format("cannot cast to \"{}\"", node.text("to", "")), "use \"float32\", \"int32\" or \"int64\"")
+  throw NodeError(fmt::format("cannot cast to {}", support::quote(node.text("to", ""))),
+                  "use \"float32\", \"int32\" or \"int64\"")
       .at_attribute("to");
 }
 

@@ -49,17 +49,26 @@ std::string real_text(double value) {
   return text;
 }
 
+/// Apart from the recursion, so that its buffers take no room in every frame of a deep tree.
+[[gnu::noinline]] void append_leaf(std::string& text, const ExprNode& node) {
+  switch (node.op) {
+    case Op::IntConst: text += std::to_string(node.integer); break;
+    case Op::RealConst: text += real_text(node.real); break;
+    case Op::BoolConst: text += node.integer ? "true" : "false"; break;
+    case Op::Arg: text += fmt::format("${}", node.integer); break;
+    default: text += node.name; break;
+  }
+}
+
 class Printer {
  public:
   std::string text;
 
   void print(const ExprNode& node) {
     switch (node.op) {
-      case Op::IntConst: text += std::to_string(node.integer); break;
-      case Op::RealConst: text += real_text(node.real); break;
-      case Op::BoolConst: text += node.integer ? "true" : "false"; break;
-      case Op::Var: case Op::Param: text += node.name; break;
-      case Op::Arg: text += fmt::format("${}", node.integer); break;
+      case Op::IntConst: case Op::RealConst: case Op::BoolConst: case Op::Var: case Op::Param: case Op::Arg:
+        append_leaf(text, node);
+        break;
       case Op::Neg: case Op::Not:
         text += op_text(node.op);
         operand(node, 0, kUnary);
@@ -82,7 +91,7 @@ class Printer {
     const Binding own = binding(node);
     const bool comparison = own == kEquality || own == kOrder;
     operand(node, 0, comparison ? kSum : own);
-    text += fmt::format(" {} ", op_text(node.op));
+    text.append(" ").append(op_text(node.op)).append(" ");
     operand(node, 1, comparison ? kSum : static_cast<Binding>(own + 1));
   }
 
@@ -95,7 +104,7 @@ class Printer {
   }
 
   void call(const ExprNode& node) {
-    text += fmt::format("{}(", op_text(node.op));
+    text.append(op_text(node.op)).append("(");
     for (size_t i = 0; i < node.operands.size(); ++i) {
       if (i > 0) text += ", ";
       operand(node, i, kSelect);

@@ -6,52 +6,45 @@
 
 namespace heddle::ir {
 
-namespace {
-
-class Substitution {
- public:
-  explicit Substitution(const std::function<Expr(const ExprNode&)>& leaf) : leaf_(leaf) {}
-
-  Expr apply(const Expr& expr) {
-    if (expr->operands.empty()) {
-      Expr replacement = leaf_(*expr);
-      return replacement ? replacement : expr;
+void for_each_node(const Expr& expr, const std::function<void(const Expr&)>& see) {
+  struct Frame {
+    const Expr* node;
+    size_t next;
+  };
+  std::vector<Frame> path;
+  std::unordered_set<const ExprNode*> seen;
+  const auto enter = [&](const Expr& node) {
+    if (node && seen.insert(node.get()).second) path.push_back({&node, 0});
+  };
+  enter(expr);
+  while (!path.empty()) {
+    Frame& top = path.back();
+    const Expr& node = *top.node;
+    if (top.next < node->operands.size()) {
+      enter(node->operands[top.next++]);
+    } else {
+      path.pop_back();
+      see(node);
     }
-    const auto found = done_.find(expr.get());
-    return found != done_.end() ? found->second : done_[expr.get()] = rebuild(expr);
   }
+}
 
- private:
-  Expr rebuild(const Expr& expr) {
+Expr rebuild(const Expr& expr, const std::function<Expr(const Expr&)>& step) {
+  std::unordered_map<const ExprNode*, Expr> done;
+  for_each_node(expr, [&](const Expr& node) {
     std::vector<Expr> operands;
-    for (const Expr& operand : expr->operands) operands.push_back(apply(operand));
-    return operands == expr->operands ? expr : make(expr->op, std::move(operands));
-  }
+    for (const Expr& operand : node->operands) operands.push_back(done.at(operand.get()));
+    done[node.get()] = step(operands == node->operands ? node : make(node->op, std::move(operands)));
+  });
+  return done.at(expr.get());
+}
 
-  const std::function<Expr(const ExprNode&)>& leaf_;
-  std::unordered_map<const ExprNode*, Expr> done_;
-};
-
-class Walk {
- public:
-  explicit Walk(const std::function<void(const Expr&)>& see) : see_(see) {}
-
-  void run(const Expr& expr) {
-    if (!expr || !seen_.insert(expr.get()).second) return;
-    for (const Expr& operand : expr->operands) run(operand);
-    see_(expr);
-  }
-
- private:
-  const std::function<void(const Expr&)>& see_;
-  std::unordered_set<const ExprNode*> seen_;
-};
-
-}  // namespace
-
-void for_each_node(const Expr& expr, const std::function<void(const Expr&)>& see) { Walk(see).run(expr); }
-
-Expr substitute(const Expr& expr, const std::function<Expr(const ExprNode&)>& leaf) { return Substitution(leaf).apply(expr); }
+Expr substitute(const Expr& expr, const std::function<Expr(const ExprNode&)>& leaf) {
+  return rebuild(expr, [&](const Expr& node) {
+    Expr replacement = node->operands.empty() ? leaf(*node) : nullptr;
+    return replacement ? replacement : node;
+  });
+}
 
 Expr guard_divisors(const Expr& mask, const Expr& also) {
   std::vector<Expr> divisors;

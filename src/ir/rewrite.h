@@ -15,6 +15,10 @@ Expr substitute(const Expr& expr, const std::function<Expr(const ExprNode&)>& le
 /// Calls `see` once for every distinct node, operands before their users, left to right. A null expression has no nodes.
 void for_each_node(const Expr& expr, const std::function<void(const Expr&)>& see);
 
+/// Rewrites a tree from its leaves up: `step` is given each distinct node with its operands rewritten already, and returns what
+/// stands in its place (the node itself to keep it).
+Expr rebuild(const Expr& expr, const std::function<Expr(const Expr&)>& step);
+
 /// Constant folding and neutral elements (x + 0, x * 1, true && x, select of a constant, double negation,
 /// min/max/abs of constants, comparisons of constants). Exact for all inputs, wrap-around included; never
 /// changes the result at any pair. Example: `q + (512 - 64) >= k` becomes `q + 448 >= k`.

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <unordered_map>
 #include <vector>
 #include "src/ir/evaluate.h"
 #include "src/ir/operations.h"
@@ -135,24 +134,10 @@ Expr simplify_root(const Expr& e) {
   }
 }
 
-class Simplifier {
- public:
-  Expr run(const Expr& e) {
-    if (e->operands.empty()) return e;
-    const auto found = done_.find(e.get());
-    if (found != done_.end()) return found->second;
-    std::vector<Expr> operands;
-    for (const Expr& operand : e->operands) operands.push_back(run(operand));
-    const Expr rebuilt = operands == e->operands ? e : make(e->op, std::move(operands));
-    return done_[e.get()] = simplify_root(rebuilt);
-  }
-
- private:
-  std::unordered_map<const ExprNode*, Expr> done_;
-};
-
 }  // namespace
 
-Expr simplify(const Expr& expr) { return Simplifier().run(expr); }
+Expr simplify(const Expr& expr) {
+  return rebuild(expr, [](const Expr& e) { return e->operands.empty() ? e : simplify_root(e); });
+}
 
 }  // namespace heddle::ir
