@@ -7,6 +7,7 @@
 #include "heddle/error.h"
 #include "src/ir/evaluate.h"
 #include "src/ir/operations.h"
+#include "src/ir/rewrite.h"
 
 namespace heddle::ir {
 
@@ -79,6 +80,7 @@ class ExprCompiler {
   ExprCompiler(CompiledExpr& out, const std::vector<std::string>& slots) : out_(out), slots_(slots) {}
 
   void run(const Expr& expr) {
+    for_each_node(expr, [&](const Expr& node) { needs_[node.get()] = needed(*node); });
     out_.type_ = expr->type;
     out_.result_ = emit(*expr, 0);
   }
@@ -124,13 +126,10 @@ class ExprCompiler {
   }
 
   uint32_t operation(const ExprNode& node, uint32_t base) {
-    std::array<size_t, 3> order{0, 1, 2};
+    const std::array<size_t, 3> order = order_of(node);
     std::array<uint32_t, 3> operands{};
-    const size_t count = node.operands.size();
-    std::stable_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count),
-                     [&](size_t a, size_t b) { return need(*node.operands[a]) > need(*node.operands[b]); });
     uint32_t next = base;
-    for (size_t i = 0; i < count; ++i) {
+    for (size_t i = 0; i < node.operands.size(); ++i) {
       operands[order[i]] = emit(*node.operands[order[i]], next);
       next += (operands[order[i]] & kSpace) == kRegister;
     }
@@ -138,7 +137,15 @@ class ExprCompiler {
     return base;
   }
 
-  void push_operation(const ExprNode& node, uint32_t out, std::array<uint32_t, 3> operands) {
+  /// Operands by the registers they need, most first.
+  [[gnu::noinline]] std::array<size_t, 3> order_of(const ExprNode& node) const {
+    std::array<size_t, 3> order{0, 1, 2};
+    std::stable_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(node.operands.size()),
+                     [&](size_t a, size_t b) { return need(node, a) > need(node, b); });
+    return order;
+  }
+
+  [[gnu::noinline]] void push_operation(const ExprNode& node, uint32_t out, std::array<uint32_t, 3> operands) {
     if (node.op == Op::ToReal || node.op == Op::Select) return push(node.op == Op::ToReal ? ToReal : Select, out, operands);
     const bool real = node.operands[0]->type == Type::Real;
     Code code = real ? real_code(node.op) : int_code(node.op);
@@ -159,18 +166,18 @@ class ExprCompiler {
     out_.steps_.push_back({code, static_cast<uint8_t>(out), operands[0], operands[1], operands[2]});
   }
 
-  /// Registers that emit() uses for a node.
-  int need(const ExprNode& node) {
+  int need(const ExprNode& node, size_t operand) const { return needs_.at(node.operands[operand].get()); }
+
+  /// Registers that emit() uses for a node, once those of its operands are known.
+  int needed(const ExprNode& node) const {
     if (node.operands.empty()) return 0;
-    const auto found = needs_.find(&node);
-    if (found != needs_.end()) return found->second;
     std::vector<int> all;
-    for (const Expr& operand : node.operands) all.push_back(need(*operand));
+    for (size_t i = 0; i < node.operands.size(); ++i) all.push_back(need(node, i));
     std::sort(all.rbegin(), all.rend());
     const bool junction = node.op == Op::And || node.op == Op::Or;
     int most = 1;
     for (size_t i = 0; i < all.size(); ++i) most = std::max(most, all[i] + (junction || all[i] == 0 ? 0 : static_cast<int>(i)));
-    return needs_[&node] = most;
+    return most;
   }
 
   CompiledExpr& out_;
