@@ -9,24 +9,6 @@ namespace {
 
 constexpr int64_t kMaxHeadDim = 256, kMaxTileRows = 1024;
 
-/// The first Real sub-expression, or null.
-ir::Expr find_real(const ir::Expr& expr) {
-  if (expr->type == ir::Type::Real) return expr;
-  for (const ir::Expr& operand : expr->operands) {
-    if (ir::Expr found = find_real(operand)) return found;
-  }
-  return nullptr;
-}
-
-void check_mask(const ir::Expr& mask) {
-  if (!mask) return;
-  if (mask->type != ir::Type::Bool) throw UserError(fmt::format("the mask '{}' is no condition", ir::print(mask)));
-  if (const ir::Expr real = find_real(mask)) {
-    throw UserError(fmt::format("the mask uses the real number '{}'; masks are formulas of integers", ir::print(real)),
-                    "compare integers, or put real numbers into the score");
-  }
-}
-
 void check_names(const ir::AttentionProblem& problem) {
   const ir::ParameterOrder order = ir::parameter_order(problem);
   for (const std::string& name : order.ints) {
@@ -60,7 +42,6 @@ ir::Expr guarded(const ir::Expr& mask, const ir::Expr& score) {
 
 ir::AttentionProblem problem_of(const AttentionSpec& spec, const Target& target) {
   check_sizes(spec, target);
-  check_mask(spec.mask.node());
   ir::AttentionProblem problem;
   problem.score = spec.score.node();
   problem.mask = guarded(spec.mask.node(), problem.score);
