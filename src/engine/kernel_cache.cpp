@@ -83,13 +83,13 @@ std::shared_ptr<const Kernel> KernelCache::from_disk(const Target& target, const
 
 std::shared_ptr<const Kernel> KernelCache::compile(const ir::AttentionProblem& problem, const std::string& key,
                                                    const std::string& text) {
-  CompiledKernel compiled = compiler().compile(problem);
+  CompiledKernel compiled = compiler_().compile(problem);
   ++compilations_;
   auto kernel = std::make_shared<Kernel>();
   kernel->key = key;
   if (usable() && disk_->store(key, text, {compiled.record, compiled.object})) kernel->path = disk_->path(key);
   kernel->refusal = refusal_of(problem.target);
-  if (kernel->refusal.empty()) kernel->code = compiler().link(compiled, kernel->entry);
+  if (kernel->refusal.empty()) kernel->code = compiler_().link(compiled, kernel->entry);
   for (const PassTime& pass : compiled.times) kernel->passes.emplace_back(pass.name, pass.milliseconds);
   kernel->record = std::move(compiled.record);
   return kernel;

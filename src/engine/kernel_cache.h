@@ -2,12 +2,14 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include "runtime/disk_cache.h"
 #include "src/engine/attention.h"
 #include "src/engine/compiler.h"
@@ -28,7 +30,9 @@ class KernelCache {
     Origin origin = Origin::Memory;
   };
 
-  explicit KernelCache(std::optional<runtime::DiskCache> disk) : disk_(std::move(disk)) {}
+  /// `compiler` is called at a miss only.
+  explicit KernelCache(std::optional<runtime::DiskCache> disk, std::function<Compiler&()> compiler = engine::compiler)
+      : disk_(std::move(disk)), compiler_(std::move(compiler)) {}
   /// Threads that ask for one key wait for the first of them; when that one fails, the next tries itself.
   Found find(const ir::AttentionProblem& problem);
   int64_t compilations() const { return compilations_; }
@@ -47,6 +51,7 @@ class KernelCache {
   std::shared_ptr<const Kernel> compile(const ir::AttentionProblem& problem, const std::string& key, const std::string& key_text);
 
   std::optional<runtime::DiskCache> disk_;
+  std::function<Compiler&()> compiler_;
   std::atomic<int64_t> compilations_ = 0;
   std::mutex mutex_;                                      ///< Of slots_ and recent_; never held while filling.
   std::map<std::string, std::shared_ptr<Slot>> slots_;    ///< By key text.
