@@ -1,0 +1,322 @@
+#include "src/analysis/nest_rows.h"
+
+#include <array>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "src/analysis/batch_program.h"
+#include "src/ir/evaluate.h"
+#include "src/ir/rewrite.h"
+
+namespace heddle::analysis {
+namespace {
+
+using ir::Expr;
+using ir::Op;
+using Ints = std::map<std::string, int64_t>;
+
+/// expr = coefficient * variable + rest, where rest does not mention the variable.
+struct Linear {
+  int64_t coefficient = 0;
+  Expr rest;
+};
+
+std::optional<Linear> linear(const Expr& expr, const std::string& variable);
+
+std::optional<Linear> linear_sum(const Expr& expr, const std::string& variable) {
+  const auto a = linear(expr->operands[0], variable), b = linear(expr->operands[1], variable);
+  if (!a || !b) return std::nullopt;
+  const int64_t sign = expr->op == Op::Sub ? -1 : 1;
+  return Linear{a->coefficient + sign * b->coefficient, ir::make(expr->op, {a->rest, b->rest})};
+}
+
+std::optional<Linear> linear_product(const Expr& expr, const std::string& variable) {
+  for (int side : {0, 1}) {
+    const auto factor = ir::as_int_constant(expr->operands[side]);
+    const auto other = factor ? linear(expr->operands[1 - side], variable) : std::nullopt;
+    if (other) return Linear{*factor * other->coefficient, ir::make(Op::Mul, {ir::int_const(*factor), other->rest})};
+  }
+  return std::nullopt;
+}
+
+std::optional<Linear> linear(const Expr& expr, const std::string& variable) {
+  if (!ir::mentions(expr, variable)) return Linear{0, expr};
+  switch (expr->op) {
+    case Op::Var: return Linear{1, ir::int_const(0)};
+    case Op::Neg: {
+      const auto a = linear(expr->operands[0], variable);
+      return a ? std::optional(Linear{-a->coefficient, ir::make(Op::Neg, {a->rest})}) : std::nullopt;
+    }
+    case Op::Add:
+    case Op::Sub: return linear_sum(expr, variable);
+    case Op::Mul: return linear_product(expr, variable);
+    default: return std::nullopt;
+  }
+}
+
+bool any_mentions(const std::vector<Expr>& exprs, const std::string& variable) {
+  for (const Expr& expr : exprs) {
+    if (ir::mentions(expr, variable)) return true;
+  }
+  return false;
+}
+
+bool bounds_mention(const ir::Loop& loop, const std::string& variable) {
+  return any_mentions(loop.lower, variable) || any_mentions(loop.upper, variable) ||
+         (loop.offset && ir::mentions(loop.offset, variable));
+}
+
+/// Nodes of one loop's bounds in a program.
+struct LoopCode {
+  int lower = -1, upper = -1, offset = -1;
+  int64_t stride = 1;
+};
+
+/// Nodes of what is left of a piece when its outer loops are expanded: closed loops and a value linear in them.
+struct TailCode {
+  int good = -1;  ///< All conditions hold.
+  std::vector<LoopCode> loops;
+  std::vector<int64_t> coefficients;  ///< Of the closed loop variables in the value.
+  int rest = -1;
+};
+
+int fold(BatchProgram& program, Op op, const std::vector<Expr>& exprs) {
+  int node = program.add(exprs[0]);
+  for (size_t i = 1; i < exprs.size(); ++i) node = program.add(op, node, program.add(exprs[i]));
+  return node;
+}
+
+int conjunction(BatchProgram& program, const std::vector<Expr>& conditions) {
+  return conditions.empty() ? program.constant(1) : fold(program, Op::And, conditions);
+}
+
+LoopCode compile(BatchProgram& program, const ir::Loop& loop) {
+  LoopCode code{fold(program, Op::Max, loop.lower), fold(program, Op::Min, loop.upper)};
+  if (loop.stride > 1 && loop.offset) code.stride = loop.stride, code.offset = program.add(loop.offset);
+  return code;
+}
+
+struct Range {
+  int64_t first, count;
+};
+
+Range range(const BatchProgram& program, const LoopCode& loop, int lane) {
+  int64_t first = program.value(loop.lower, lane);
+  const int64_t last = program.value(loop.upper, lane);
+  if (loop.stride == 1) return {first, last - first + 1};
+  first += ir::floor_mod(program.value(loop.offset, lane) - first, loop.stride);
+  return {first, last < first ? 0 : (last - first) / loop.stride + 1};
+}
+
+/// How many outer loops of a piece must be run step by step for the rest to be closed.
+size_t expanded_loops(const ir::NestPiece& piece) {
+  for (size_t expanded = 0; expanded < piece.loops.size(); ++expanded) {
+    bool closed = true;
+    Expr value = piece.value;
+    for (size_t i = expanded; i < piece.loops.size() && closed; ++i) {
+      const std::string& variable = piece.loops[i].variable;
+      for (size_t j = i + 1; j < piece.loops.size(); ++j) closed = closed && !bounds_mention(piece.loops[j], variable);
+      const auto split = linear(value, variable);
+      closed = closed && split && !any_mentions(piece.inner, variable);
+      if (split) value = split->rest;
+    }
+    if (closed) return expanded;
+  }
+  return piece.loops.size();
+}
+
+TailCode compile_tail(BatchProgram& program, const ir::NestPiece& piece, size_t expanded) {
+  TailCode tail;
+  std::vector<Expr> conditions = piece.inner;
+  if (expanded == 0) conditions.insert(conditions.end(), piece.guards.begin(), piece.guards.end());
+  tail.good = conjunction(program, conditions);
+  Expr value = piece.value;
+  for (size_t i = expanded; i < piece.loops.size(); ++i) {
+    tail.loops.push_back(compile(program, piece.loops[i]));
+    const Linear split = *linear(value, piece.loops[i].variable);
+    tail.coefficients.push_back(split.coefficient);
+    value = split.rest;
+  }
+  tail.rest = program.add(value);
+  return tail;
+}
+
+using RowStrip = std::pair<int32_t, Strip>;
+
+/// One piece of the nest. Level 0 runs over rows in the program all pieces share; level j over (row, v0, .., v(j-1)).
+class Piece {
+ public:
+  Piece(const ir::NestPiece& piece, BatchProgram& shared, const std::string& row, const Ints& ints)
+      : expanded_(expanded_loops(piece)) {
+    if (expanded_ == 0) {
+      tail_ = compile_tail(shared, piece, 0);
+      return;
+    }
+    head_good_ = conjunction(shared, piece.guards);
+    heads_.push_back(compile(shared, piece.loops[0]));
+    for (size_t level = 1; level <= expanded_; ++level) add_level(piece, level, row, ints);
+  }
+
+  /// Appends the strips of rows [0, n) of the shared program's batch, rows ascending.
+  void read(const BatchProgram& shared, int n, std::vector<RowStrip>& out) {
+    if (expanded_ == 0) return emit(shared, n, nullptr, out);
+    for (int lane = 0; lane < n; ++lane) {
+      if (shared.value(head_good_, lane)) push_range(0, shared, lane, lane, out);
+    }
+    flush(0, out);
+  }
+
+ private:
+  struct Level {
+    BatchProgram program;
+    int row_node = -1;
+    std::vector<int> variable_nodes;
+    std::array<int32_t, BatchProgram::kLanes> rows{};
+    int filled = 0;
+  };
+
+  void add_level(const ir::NestPiece& piece, size_t level, const std::string& row, const Ints& ints) {
+    Level& at = *levels_.emplace_back(std::make_unique<Level>());
+    at.row_node = at.program.declare(row, BatchProgram::Slot::Lane);
+    for (size_t i = 0; i < level; ++i) {
+      at.variable_nodes.push_back(at.program.declare(piece.loops[i].variable, BatchProgram::Slot::Lane));
+    }
+    at.program.declare_fixed(ints);
+    if (level == expanded_) {
+      tail_ = compile_tail(at.program, piece, level);
+    } else {
+      heads_.push_back(compile(at.program, piece.loops[level]));
+    }
+    at.program.run_fixed();
+  }
+
+  /// Lanes of level `to` for one lane of the level above it.
+  void push_range(size_t to, const BatchProgram& from, int lane, int32_t row, std::vector<RowStrip>& out) {
+    const Range loop = range(from, heads_[to], lane);
+    Level& level = *levels_[to];
+    for (int64_t i = 0; i < loop.count; ++i) {
+      const int slot = level.filled++;
+      level.rows[slot] = row;
+      level.program.lanes(level.row_node)[slot] = first_row_ + row;
+      for (size_t j = 0; j < to; ++j) {
+        level.program.lanes(level.variable_nodes[j])[slot] = levels_[to - 1]->program.value(levels_[to - 1]->variable_nodes[j], lane);
+      }
+      level.program.lanes(level.variable_nodes[to])[slot] = loop.first + i * heads_[to].stride;
+      if (level.filled == BatchProgram::kLanes) flush(to, out);
+    }
+  }
+
+  void flush(size_t at, std::vector<RowStrip>& out) {
+    Level& level = *levels_[at];
+    const int n = std::exchange(level.filled, 0);
+    level.program.run_lanes(n);
+    if (at + 1 == expanded_) return emit(level.program, n, level.rows.data(), out);
+    for (int lane = 0; lane < n; ++lane) push_range(at + 1, level.program, lane, level.rows[lane], out);
+    flush(at + 1, out);
+  }
+
+  void emit(const BatchProgram& program, int n, const int32_t* rows, std::vector<RowStrip>& out) const {
+    for (int lane = 0; lane < n; ++lane) {
+      if (!program.value(tail_.good, lane)) continue;
+      const int32_t row = rows ? rows[lane] : lane;
+      int64_t first = program.value(tail_.rest, lane), outer = 0, repeats = 1, inner = 1, count = 1;
+      for (size_t i = 0; i < tail_.loops.size(); ++i) {
+        const Range loop = range(program, tail_.loops[i], lane);
+        first += tail_.coefficients[i] * loop.first;
+        outer = std::exchange(inner, tail_.coefficients[i] * tail_.loops[i].stride);
+        repeats = std::exchange(count, loop.count);
+      }
+      normalise(first, inner, count, outer, repeats, [&](const Strip& strip) { out.emplace_back(row, strip); });
+    }
+  }
+
+ public:
+  void start(int64_t first_row) { first_row_ = first_row; }
+
+ private:
+  size_t expanded_;
+  int64_t first_row_ = 0;
+  int head_good_ = -1;
+  std::vector<LoopCode> heads_;  ///< Of the expanded loops; heads_[j] lies in the program of level j.
+  std::vector<std::unique_ptr<Level>> levels_;
+  TailCode tail_;
+};
+
+void collect(const Expr& expr, std::set<std::string>& names) {
+  for (const std::string& name : ir::variables(expr)) names.insert(name);
+  for (const auto& [name, type] : ir::parameters(expr)) names.insert(name);
+}
+
+void collect(const ir::NestPiece& piece, std::set<std::string>& names) {
+  for (const Expr& expr : piece.guards) collect(expr, names);
+  for (const Expr& expr : piece.inner) collect(expr, names);
+  for (const ir::Loop& loop : piece.loops) {
+    for (const Expr& expr : loop.lower) collect(expr, names);
+    for (const Expr& expr : loop.upper) collect(expr, names);
+    if (loop.offset) collect(loop.offset, names);
+  }
+  collect(piece.value, names);
+  for (const ir::Loop& loop : piece.loops) names.erase(loop.variable);
+}
+
+}  // namespace
+
+struct NestRows::State {
+  BatchProgram program;  ///< Level 0 of all pieces.
+  int row_node = -1;
+  std::vector<Piece> pieces;
+  std::vector<RowStrip> strips;  ///< Of the current batch, piece by piece.
+};
+
+NestRows::NestRows(const ir::LoopNest& nest, const std::string& row, const Ints& ints) : state_(std::make_unique<State>()) {
+  state_->row_node = state_->program.declare(row, BatchProgram::Slot::Lane);
+  Ints fixed = ints;
+  fixed.erase(row);
+  state_->program.declare_fixed(fixed);
+  for (const ir::NestPiece& piece : nest.pieces) state_->pieces.emplace_back(piece, state_->program, row, fixed);
+  state_->program.run_fixed();
+}
+
+NestRows::~NestRows() = default;
+NestRows::NestRows(NestRows&&) noexcept = default;
+
+int NestRows::batch() { return BatchProgram::kLanes; }
+
+void NestRows::read(int64_t first, int n, RowBatch& out) {
+  State& state = *state_;
+  int64_t* lanes = state.program.lanes(state.row_node);
+  for (int i = 0; i < n; ++i) lanes[i] = first + i;
+  state.program.run_lanes(n);
+  state.strips.clear();
+  for (Piece& piece : state.pieces) {
+    piece.start(first);
+    piece.read(state.program, n, state.strips);
+  }
+  out.first_row = first;
+  out.begin.assign(n + 1, 0);
+  for (const auto& [row, strip] : state.strips) ++out.begin[row + 1];
+  for (int i = 0; i < n; ++i) out.begin[i + 1] += out.begin[i];
+  out.strips.resize(state.strips.size());
+  std::array<int32_t, BatchProgram::kLanes> next;
+  std::copy(out.begin.begin(), out.begin.end() - 1, next.begin());
+  for (const auto& [row, strip] : state.strips) out.strips[next[row]++] = strip;
+  for (int i = 0; i < n; ++i) {
+    const auto from = out.strips.begin() + out.begin[i], to = out.strips.begin() + out.begin[i + 1];
+    const auto ascending = [](const Strip& a, const Strip& b) { return a.first < b.first; };
+    if (!std::is_sorted(from, to, ascending)) std::sort(from, to, ascending);
+  }
+}
+
+std::vector<std::string> free_names(const ir::LoopNest& nest, const std::string& row) {
+  std::set<std::string> names;
+  for (const ir::NestPiece& piece : nest.pieces) {
+    std::set<std::string> own;
+    collect(piece, own);
+    names.insert(own.begin(), own.end());
+  }
+  names.erase(row);
+  return {names.begin(), names.end()};
+}
+
+}  // namespace heddle::analysis
