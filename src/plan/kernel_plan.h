@@ -1,6 +1,7 @@
 // The plan of one attention kernel: complete, printable data that says what will be done and why the alternatives lost.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 #include "src/ir/attention_problem.h"
@@ -30,15 +31,20 @@ struct Alternative {
 
 struct KernelPlan {
   ir::AttentionProblem problem;
+  /// Argument order of the kernel where formula rewrites dropped or renamed parameters; unset: that of `problem`.
+  std::optional<ir::ParameterOrder> parameters;
   int64_t tile_rows = 32;       ///< Query rows of a block (multiple of the target's lanes).
   int64_t tile_keys = 16;       ///< Granularity of tiles along keys.
   int64_t keys_per_step = 96;   ///< Adjacent tiles of one class are processed together up to this many keys.
   std::vector<PassPlan> passes; ///< Run in this order for every row block, merged through the running (m, l, O).
   std::vector<Alternative> alternatives;
+  std::vector<std::string> notes;  ///< Sentences for explain(): what the facts and counts said, with numbers.
   int64_t nominal_length = 4096;  ///< Sq = Sk at which alternatives were priced.
   int ranks = 1;
 };
 
+/// Throws InternalError naming the rule: tile sizes positive, rows a multiple of lanes, steps whole tiles, nests only where used.
+void verify(const KernelPlan& plan);
 std::string print(const KernelPlan& plan);    ///< Everything above as text (`--stage plan`).
 std::string explain(const KernelPlan& plan);  ///< Sentences: what was understood, what is done, why it is fast, what lost.
 

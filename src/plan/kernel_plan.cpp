@@ -1,0 +1,77 @@
+#include "src/plan/kernel_plan.h"
+
+#include <fmt/format.h>
+
+#include "heddle/error.h"
+
+namespace heddle::plan {
+namespace {
+
+void require(bool holds, const std::string& rule) {
+  if (!holds) throw InternalError("plan verifier", rule);
+}
+
+void verify_pass(const PassPlan& pass) {
+  require(!pass.mask || pass.mask->type == ir::Type::Bool, "masks of passes are Bool");
+  const bool empty = pass.full.pieces.empty() && pass.partial.pieces.empty();
+  require(pass.source == TileSource::Nest || empty, "tested passes have no nests");
+}
+
+std::string indented(const std::string& lines) {
+  std::string out = "    ";
+  for (size_t i = 0; i < lines.size(); ++i) {
+    out += lines[i];
+    if (lines[i] == '\n' && i + 1 < lines.size()) out += "    ";
+  }
+  return out;
+}
+
+std::string print_pass(const PassPlan& pass, size_t index) {
+  std::string out = fmt::format("  pass {}: {}\n", index, pass.components);
+  if (pass.mask) out += fmt::format("    mask of partial tiles: {}\n", ir::print(pass.mask));
+  if (pass.source == TileSource::Tested) return out + "    every key tile kb < NK is tested in the kernel\n";
+  return out + indented(ir::print(pass.full, "full")) + indented(ir::print(pass.partial, "partial"));
+}
+
+std::string as_sentence(std::string text) {
+  if (!text.empty() && text.back() != '.') text += '.';
+  return text + "\n";
+}
+
+}  // namespace
+
+void verify(const KernelPlan& plan) {
+  require(plan.tile_rows > 0 && plan.tile_keys > 0, "tile sizes are positive");
+  require(plan.tile_rows % plan.problem.target.lanes() == 0, "rows of a block are a multiple of the lanes");
+  require(plan.keys_per_step >= plan.tile_keys && plan.keys_per_step % plan.tile_keys == 0, "steps are whole tiles");
+  require(plan.ranks >= 1, "at least one rank");
+  for (const PassPlan& pass : plan.passes) verify_pass(pass);
+}
+
+std::string print(const KernelPlan& plan) {
+  std::string out = fmt::format("fused attention, running softmax, one block per batch, head and {} query rows\n", plan.tile_rows);
+  out += fmt::format("  tiles {} x {}, steps of {} keys, head_dim {}, value_dim {}{}, target {}, ranks {}\n", plan.tile_rows,
+                     plan.tile_keys, plan.keys_per_step, plan.problem.head_dim, plan.problem.value_dim,
+                     plan.problem.lse ? ", with LSE" : "", plan.problem.target.to_string(), plan.ranks);
+  if (plan.problem.score) out += fmt::format("  score {}\n", ir::print(plan.problem.score));
+  if (plan.passes.empty()) out += "  no pass: no pair is allowed, O = 0, LSE = -inf\n";
+  for (size_t i = 0; i < plan.passes.size(); ++i) out += print_pass(plan.passes[i], i);
+  for (const Alternative& a : plan.alternatives) out += fmt::format("  {}: {:.4g} cycles, {}\n", a.name, a.cost, a.verdict);
+  return out;
+}
+
+std::string explain(const KernelPlan& plan) {
+  std::string out;
+  for (const std::string& note : plan.notes) out += as_sentence(note);
+  out += fmt::format("A block computes {} query rows in steps of up to {} keys and keeps only its running maximum, sum and output.\n",
+                     plan.tile_rows, plan.keys_per_step);
+  if (plan.passes.size() > 1) {
+    out += fmt::format("The keys of a block are visited in {} passes over disjoint parts of the mask, in this order.\n", plan.passes.size());
+  }
+  for (const Alternative& a : plan.alternatives) {
+    out += as_sentence(fmt::format("{}: {:.3g} Mcycles a head at length {}, {}", a.name, a.cost / 1e6, plan.nominal_length, a.verdict));
+  }
+  return out;
+}
+
+}  // namespace heddle::plan

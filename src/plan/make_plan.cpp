@@ -1,0 +1,182 @@
+#include "src/plan/make_plan.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "src/ir/rewrite.h"
+#include "src/plan/pass_work.h"
+
+namespace heddle::plan {
+namespace {
+
+using analysis::TileShape;
+
+constexpr int64_t kTileKeys = 16, kNarrowTileKeys = 8, kKeysPerStep = 96;
+constexpr double kPairsWorthNarrowTiles = 0.03;  ///< Share of computed keys that narrower tiles must be able to save.
+
+struct Candidate {
+  KernelPlan plan;
+  GridWork work;
+  double cost = 0;
+};
+
+int64_t computed_tiles(const GridWork& work) {
+  int64_t tiles = 0;
+  for (const PassWork& pass : work.passes) tiles += pass.full.tiles + pass.partial.tiles;
+  return tiles;
+}
+
+int64_t computed_pairs(const GridWork& work) { return computed_tiles(work) * work.tile_rows * work.tile_keys; }
+
+ir::NestPiece run_of_tiles(const ir::Expr& first, const ir::Expr& last) {
+  return {{}, {{"kb", {first}, {last}, 1, nullptr}}, {}, ir::var("kb")};
+}
+
+std::vector<int64_t> row_choices(const ir::AttentionProblem& problem) {
+  if (problem.options.tile_rows) return {*problem.options.tile_rows};
+  const int64_t lanes = problem.target.lanes();
+  return problem.target.level == CpuLevel::Avx512 ? std::vector<int64_t>{lanes, 2 * lanes, 4 * lanes}
+                                                  : std::vector<int64_t>{lanes, 2 * lanes, 3 * lanes};
+}
+
+/// A source of facts that knows none.
+class NoFacts : public TileFacts {
+ public:
+  std::optional<analysis::TileRelation> tiles(const ir::Expr&, TileShape) override { return std::nullopt; }
+  std::optional<ir::LoopNest> rows(const ir::Expr&) override { return std::nullopt; }
+  std::string reason(const ir::Expr&) override { return "the options ask for tests instead of nests"; }
+};
+
+/// Builds and prices the candidates of one problem.
+class Planner {
+ public:
+  Planner(const ir::AttentionProblem& problem, TileFacts& facts)
+      : problem_(problem), facts_(problem.options.use_nests.value_or(true) ? facts : static_cast<TileFacts&>(none_)) {
+    mask_ = problem.mask ? ir::simplify(problem.mask) : nullptr;
+    if (mask_ && mask_->op == ir::Op::BoolConst) {
+      empty_ = mask_->integer == 0;
+      mask_ = nullptr;
+    }
+  }
+
+  KernelPlan run() {
+    for (int64_t rows : row_choices(problem_)) candidates_.push_back(candidate({rows, kTileKeys}));
+    size_t best = cheapest();
+    if (narrow_tiles_may_pay(candidates_[best])) {
+      candidates_.push_back(candidate({candidates_[best].plan.tile_rows, kNarrowTileKeys}));
+      best = cheapest();
+    }
+    return finish(best);
+  }
+
+ private:
+  Candidate candidate(TileShape shape) {
+    Candidate made;
+    made.plan.problem = problem_;
+    made.plan.tile_rows = shape.rows;
+    made.plan.tile_keys = shape.cols;
+    made.plan.keys_per_step = kKeysPerStep;
+    if (!empty_) made.plan.passes.push_back(make_pass(mask_, shape, facts_));
+    made.work = count_work(made.plan);
+    made.cost = price(problem_, made.work, costs_);
+    return made;
+  }
+
+  size_t cheapest() const {
+    const auto less = [](const Candidate& a, const Candidate& b) { return a.cost < b.cost; };
+    return static_cast<size_t>(std::min_element(candidates_.begin(), candidates_.end(), less) - candidates_.begin());
+  }
+
+  /// Only the keys beside the mask's edges can be saved: at most half a tile at either end of a run of partial tiles.
+  bool narrow_tiles_may_pay(const Candidate& best) const {
+    if (!mask_ || empty_ || best.plan.passes[0].source == TileSource::Tested) return false;
+    const auto partial = static_cast<double>(best.work.passes[0].partial.steps);
+    return partial * kNarrowTileKeys > kPairsWorthNarrowTiles * static_cast<double>(computed_tiles(best.work)) * kTileKeys;
+  }
+
+  KernelPlan finish(size_t best) {
+    KernelPlan plan = candidates_[best].plan;
+    const std::optional<int64_t> pairs = empty_ ? 0 : allowed_pairs(mask_, plan, facts_);
+    for (size_t i = 0; i < candidates_.size(); ++i) {
+      plan.alternatives.push_back({name(candidates_[i]), candidates_[i].cost, verdict(candidates_[i], candidates_[best], pairs, i == best)});
+    }
+    plan.notes = notes(candidates_[best], pairs);
+    return plan;
+  }
+
+  std::string name(const Candidate& c) const {
+    const bool tested = !c.plan.passes.empty() && c.plan.passes[0].source == TileSource::Tested;
+    return fmt::format("fused, {} rows x {} keys, {}", c.plan.tile_rows, c.plan.tile_keys, tested ? "tested" : "nests");
+  }
+
+  std::string verdict(const Candidate& c, const Candidate& best, std::optional<int64_t> pairs, bool chosen) const {
+    const auto blocks = static_cast<double>(std::max<int64_t>(1, c.work.blocks));
+    const double keys = static_cast<double>(computed_tiles(c.work) * c.work.tile_keys) / blocks;
+    std::string text = chosen ? "chosen" : fmt::format("{:.2f}x", c.cost / std::max(best.cost, 1.0));
+    text += fmt::format(": {:.0f} keys a row block", keys);
+    if (pairs && keys > 0) {
+      const double used = static_cast<double>(*pairs) / (blocks * static_cast<double>(c.work.tile_rows));
+      text += fmt::format(", {:.0f} of them waste", keys - used);
+    }
+    const RegisterTile tile = register_tile(problem_.target, c.plan.tile_rows);
+    return text + fmt::format(", register tile {} x {} vectors", tile.keys, tile.vectors);
+  }
+
+  std::vector<std::string> notes(const Candidate& best, std::optional<int64_t> pairs) const {
+    if (empty_) return {"The mask allows no pair: nothing is read, O = 0 and LSE = -inf"};
+    if (!mask_) return {"Every pair is allowed: all tiles but the ones at the rim run without a predicate"};
+    std::vector<std::string> found = {fmt::format("The mask is `{}`", ir::print(mask_))};
+    if (best.plan.passes[0].source == TileSource::Tested) {
+      found.push_back("Every tile is tested in the kernel because " + facts_.reason(mask_));
+      return found;
+    }
+    const PassWork& work = best.work.passes[0];
+    const int64_t tiles = computed_tiles(best.work), all = best.work.blocks * (best.plan.nominal_length / best.plan.tile_keys);
+    found.push_back(fmt::format("Closed loops visit the tiles, for all lengths; at length {} they are {} of {} tiles: {} full ones, "
+                                "which run without a predicate, and {} partial ones",
+                                best.plan.nominal_length, tiles, all, work.full.tiles, work.partial.tiles));
+    if (pairs && tiles > 0) {
+      const auto computed = static_cast<double>(computed_pairs(best.work));
+      found.push_back(fmt::format("{} pairs are allowed and {:.0f} computed: {:.1f}% are waste", *pairs, computed,
+                                  100 * (1 - static_cast<double>(*pairs) / computed)));
+    }
+    return found;
+  }
+
+  const ir::AttentionProblem& problem_;
+  NoFacts none_;
+  TileFacts& facts_;
+  ir::Expr mask_;       ///< Null: every pair.
+  bool empty_ = false;  ///< No pair.
+  CpuCosts costs_ = CpuCosts::of(problem_.target);
+  std::vector<Candidate> candidates_;
+};
+
+}  // namespace
+
+analysis::TileRelation dense_tiles(TileShape shape) {
+  const auto before = [](const char* name) { return ir::make(ir::Op::Sub, {ir::var(name), ir::int_const(1)}); };
+  analysis::TileRelation tiles;
+  tiles.shape = shape;
+  tiles.full.pieces = {run_of_tiles(ir::int_const(0), before("NF"))};
+  tiles.partial.pieces = {run_of_tiles(ir::var("NF"), before("NK"))};
+  return tiles;
+}
+
+PassPlan make_pass(const ir::Expr& mask, TileShape shape, TileFacts& facts) {
+  PassPlan pass;
+  pass.mask = mask;
+  pass.components = mask ? "pairs with " + ir::print(mask) : "all pairs";
+  std::optional<analysis::TileRelation> tiles = mask ? facts.tiles(mask, shape) : dense_tiles(shape);
+  if (!tiles) {
+    pass.source = TileSource::Tested;
+    return pass;
+  }
+  pass.full = std::move(tiles->full);
+  pass.partial = std::move(tiles->partial);
+  return pass;
+}
+
+KernelPlan make_plan(const ir::AttentionProblem& problem, TileFacts& facts) { return Planner(problem, facts).run(); }
+
+}  // namespace heddle::plan

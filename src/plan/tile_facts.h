@@ -1,0 +1,36 @@
+// What the planner asks of facts, as an interface: any source of exact tile relations can drive a plan.
+#pragma once
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "src/analysis/facts.h"
+
+namespace heddle::plan {
+
+class TileFacts {
+ public:
+  virtual ~TileFacts() = default;
+  /// Exact tiles of `mask` for all lengths, or nullopt when only testing every tile is exact. Masks are Bool over Ints, divisors
+  /// guarded.
+  virtual std::optional<analysis::TileRelation> tiles(const ir::Expr& mask, analysis::TileShape shape) = 0;
+  /// Row q to its allowed keys (free names as analysis::MaskFacts::rows), or nullopt where unknown.
+  virtual std::optional<ir::LoopNest> rows(const ir::Expr& mask) = 0;
+  /// Why tiles() has no answer, in words: "over budget: ...", "not affine: q * k".
+  virtual std::string reason(const ir::Expr& mask) = 0;
+};
+
+/// The facts of src/analysis, one MaskFacts a mask, made at the first question and kept.
+class AnalysedFacts : public TileFacts {
+ public:
+  std::optional<analysis::TileRelation> tiles(const ir::Expr& mask, analysis::TileShape shape) override;
+  std::optional<ir::LoopNest> rows(const ir::Expr& mask) override;
+  std::string reason(const ir::Expr& mask) override;
+  const analysis::MaskFacts& of(const ir::Expr& mask);
+
+ private:
+  std::map<std::string, analysis::MaskFacts> facts_;  ///< By text of the mask.
+};
+
+}  // namespace heddle::plan
