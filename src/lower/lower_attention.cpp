@@ -40,7 +40,7 @@ class Lowering {
     program_.keys_per_step = std::max(plan.keys_per_step, plan.tile_keys);
     program_.head_dim = plan.problem.head_dim;
     program_.value_dim = plan.problem.value_dim;
-    const ir::ParameterOrder order = ir::parameter_order(plan.problem);
+    const ir::ParameterOrder order = plan.parameters ? *plan.parameters : ir::parameter_order(plan.problem);
     program_.int_params = order.ints;
     program_.real_params = order.reals;
   }

@@ -45,6 +45,7 @@ class NoFacts : public TileFacts {
   std::optional<analysis::TileRelation> tiles(const ir::Expr&, TileShape) override { return std::nullopt; }
   std::optional<ir::LoopNest> rows(const ir::Expr&) override { return std::nullopt; }
   std::string reason(const ir::Expr&) override { return "the options ask for tests instead of nests"; }
+  std::string text(const ir::Expr&, TileShape) override { return {}; }
 };
 
 /// Builds and prices the candidates of one problem.
@@ -76,7 +77,8 @@ class Planner {
     made.plan.tile_rows = shape.rows;
     made.plan.tile_keys = shape.cols;
     made.plan.keys_per_step = kKeysPerStep;
-    if (!empty_) made.plan.passes.push_back(make_pass(mask_, shape, facts_));
+    if (!empty_) made.plan.passes.push_back(make_pass(mask_, shape, no_answer_ ? none_ : facts_));
+    no_answer_ = !empty_ && made.plan.passes[0].source == TileSource::Tested;
     made.work = count_work(made.plan);
     made.cost = price(problem_, made.work, costs_);
     return made;
@@ -148,6 +150,7 @@ class Planner {
   TileFacts& facts_;
   ir::Expr mask_;       ///< Null: every pair.
   bool empty_ = false;  ///< No pair.
+  bool no_answer_ = false;  ///< The facts could not answer for one shape: they are not asked for others.
   CpuCosts costs_ = CpuCosts::of(problem_.target);
   std::vector<Candidate> candidates_;
 };

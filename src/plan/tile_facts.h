@@ -19,6 +19,8 @@ class TileFacts {
   virtual std::optional<ir::LoopNest> rows(const ir::Expr& mask) = 0;
   /// Why tiles() has no answer, in words: "over budget: ...", "not affine: q * k".
   virtual std::string reason(const ir::Expr& mask) = 0;
+  /// A report for people.
+  virtual std::string text(const ir::Expr& mask, analysis::TileShape shape) = 0;
 };
 
 /// The facts of src/analysis, one MaskFacts a mask, made at the first question and kept.
@@ -27,6 +29,7 @@ class AnalysedFacts : public TileFacts {
   std::optional<analysis::TileRelation> tiles(const ir::Expr& mask, analysis::TileShape shape) override;
   std::optional<ir::LoopNest> rows(const ir::Expr& mask) override;
   std::string reason(const ir::Expr& mask) override;
+  std::string text(const ir::Expr& mask, analysis::TileShape shape) override { return print(of(mask), shape); }
   const analysis::MaskFacts& of(const ir::Expr& mask);
 
  private:
