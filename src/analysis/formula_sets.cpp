@@ -94,14 +94,10 @@ class SetBuilder {
   const Parameters& parameters_;
 };
 
-void collect_leaves(const Expr& e, std::set<std::string>& seen, Parameters& out) {
-  if ((e->op == Op::Var || e->op == Op::Param) && e->name != "q" && e->name != "k" && seen.insert(e->name).second) {
-    static constexpr const char* kSizes[] = {"B", "H", "Hkv", "Sq", "Sk"};
-    std::optional<int64_t> low;
-    if (e->op == Op::Var) low = std::find(std::begin(kSizes), std::end(kSizes), e->name) != std::end(kSizes) ? 1 : 0;
-    out.add(e->name, e, low);
-  }
-  for (const Expr& operand : e->operands) collect_leaves(operand, seen, out);
+std::optional<int64_t> least_value(const ir::ExprNode& leaf) {
+  static const std::set<std::string> kSizes = {"B", "H", "Hkv", "Sq", "Sk"};
+  if (leaf.op == Op::Param) return std::nullopt;
+  return kSizes.contains(leaf.name) ? 1 : 0;
 }
 
 }  // namespace
@@ -110,11 +106,16 @@ void Parameters::add(std::string key, Expr expr, std::optional<int64_t> low) {
   entries_.push_back({std::move(key), std::move(expr), low});
 }
 
-Parameters Parameters::of(const Expr& formula) {
+Parameters Parameters::of(const Expr& formula, const std::map<std::string, Expr>& aliases) {
+  std::map<std::string, Expr> leaves;
+  ir::for_each_node(formula, [&](const Expr& e) {
+    if ((e->op == Op::Var || e->op == Op::Param) && e->name != "q" && e->name != "k") leaves.emplace(e->name, e);
+  });
   Parameters result;
-  std::set<std::string> seen;
-  collect_leaves(formula, seen, result);
-  std::sort(result.entries_.begin(), result.entries_.end(), [](const Entry& a, const Entry& b) { return a.key < b.key; });
+  for (const auto& [name, leaf] : leaves) {
+    const auto alias = aliases.find(name);
+    result.add(name, alias == aliases.end() ? leaf : alias->second, least_value(*leaf));
+  }
   return result;
 }
 

@@ -1,6 +1,7 @@
 // Normal forms as isl sets over { [q, k] }, on the plane or inside given bounds.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,8 +15,9 @@ class Parameters {
  public:
   /// `key` is the name formulas use, `expr` what facts print for it, `low` its least value if known.
   void add(std::string key, ir::Expr expr, std::optional<int64_t> low = std::nullopt);
-  /// Every Var and Param leaf of `formula` except q and k, sorted by name: sizes are >= 1, b and h >= 0.
-  static Parameters of(const ir::Expr& formula);
+  /// Every Var and Param leaf of `formula` except q and k, sorted by name: sizes are >= 1, other variables >= 0. Names in `aliases`
+  /// stand for the given expressions.
+  static Parameters of(const ir::Expr& formula, const std::map<std::string, ir::Expr>& aliases = {});
 
   size_t size() const { return entries_.size(); }
   std::optional<size_t> find(const std::string& key) const;

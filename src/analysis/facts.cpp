@@ -1,0 +1,203 @@
+#include "src/analysis/facts.h"
+#include <map>
+#include "heddle/error.h"
+#include "src/analysis/components.h"
+#include "src/analysis/digits.h"
+#include "src/ir/rewrite.h"
+
+namespace heddle::analysis {
+namespace {
+
+using ir::Expr;
+
+/// Digit masks are tried flat under this many operations a stage first: what is simple flat gets nests of one loop.
+constexpr uint64_t kFlatFirstBudget = 6'000;
+constexpr int64_t kMaxPosition = int64_t{1} << 30;
+
+/// One rung of the ladder: the mask as isl is to see it.
+struct Rung {
+  Proof proof = Proof::Symbolic;
+  MaskSource source;
+  std::optional<DigitMask> digits;
+};
+
+struct RowFacts {
+  Proof proof = Proof::Enumerated;
+  ir::LoopNest nest;
+  std::vector<AffineComponent> components;
+  int64_t digit_period = 0;
+  std::optional<size_t> rung;  ///< That gave the nest.
+};
+
+void reject_reals(const Expr& mask) {
+  ir::for_each_node(mask, [](const Expr& e) {
+    if (e->type != ir::Type::Real) return;
+    throw UserError("a mask has only integers, but found " + ir::print(e), "Use / as integer division, and scores for reals.");
+  });
+}
+
+/// Why no isl fact may be asked for, or empty.
+std::string obstacle(const Expr& mask) {
+  std::map<std::string, ir::Interval> ranges = {{"q", {0, kMaxPosition}}, {"k", {0, kMaxPosition}}};
+  for (const std::string& name : ir::variables(mask)) ranges.emplace(name, ir::Interval{0, kMaxPosition});
+  for (const auto& [name, type] : ir::parameters(mask)) {
+    static constexpr const char* kNestNames[] = {"qb", "kb", "NK", "NF", "NQ", "NQF", "qy", "qx", "ky", "kx"};
+    for (const char* reserved : kNestNames) {
+      if (name == reserved) return "a parameter has the name " + name + " of loop nests";
+    }
+    ranges.insert_or_assign(name, ir::Interval{-kMaxParameter, kMaxParameter});
+  }
+  constexpr int64_t kExact = int64_t{1} << 62;
+  return ir::fits(mask, ranges, {-kExact, kExact}) ? "" : "integers of the formula may overflow";
+}
+
+Expr at_lengths(const Expr& mask, Lengths lengths) {
+  return ir::simplify(ir::substitute(mask, [&](const ir::ExprNode& leaf) -> Expr {
+    if (leaf.op != ir::Op::Var) return nullptr;
+    if (leaf.name == "Sq") return ir::int_const(lengths.sq);
+    return leaf.name == "Sk" ? ir::int_const(lengths.sk) : nullptr;
+  }));
+}
+
+Rung make_rung(Proof proof, const Expr& mask, const PlaneBounds& bounds) {
+  return {proof, {mask, {}, bounds}, split_digits(mask, bounds)};
+}
+
+}  // namespace
+
+const char* to_string(Proof proof) {
+  switch (proof) {
+    case Proof::Symbolic: return "symbolic";
+    case Proof::FixedLengths: return "fixed lengths";
+    case Proof::Enumerated: return "enumerated";
+  }
+  return "";
+}
+
+struct MaskFacts::State {
+  Expr mask;
+  AnalysisOptions options;
+  std::vector<Rung> rungs;
+  std::vector<StageCost> costs;
+  std::optional<RowFacts> rows;
+  std::optional<Lattice> lattice;
+  std::map<std::pair<TileShape, bool>, std::optional<TileRelation>> tiles;
+
+  State(Expr formula, AnalysisOptions wanted) : mask(std::move(formula)), options(wanted) {
+    reject_reals(mask);
+    if (const std::string reason = obstacle(mask); !reason.empty()) {
+      costs.push_back({"ranges", 0, 0, "not affine: " + reason});
+      return;
+    }
+    rungs.push_back(make_rung(Proof::Symbolic, ir::simplify(mask), {}));
+    if (const auto lengths = options.lengths; lengths && lengths->sq > 0 && lengths->sk > 0) {
+      rungs.push_back(make_rung(Proof::FixedLengths, at_lengths(mask, *lengths), {lengths->sq, lengths->sk}));
+    }
+  }
+
+  StageLog log(const std::string& prefix, uint64_t budget) { return {prefix, std::min(budget, options.budget), &costs}; }
+
+  /// The first result of flat isl under a small budget (digit masks only), digits, and flat isl under the whole budget.
+  template <class Result, class Flat, class Digits>
+  std::optional<Result> attempt(const Rung& rung, bool use_digits, const Flat& flat, const Digits& digits) {
+    const auto tried = [](const auto& work) -> std::optional<Result> {
+      try {
+        return work();
+      } catch (const OverBudget&) {
+      } catch (const NotAffine&) {
+      }
+      return std::nullopt;
+    };
+    if (use_digits) {
+      if (auto result = tried([&] { return flat(kFlatFirstBudget); })) return result;
+      if (auto result = tried([&] { return digits(*rung.digits); })) return result;
+    }
+    return tried([&] { return flat(options.budget); });
+  }
+
+  const RowFacts& row_facts() {
+    if (rows) return *rows;
+    rows.emplace();
+    for (size_t i = 0; i < rungs.size() && !rows->rung; ++i) {
+      if (auto found = rows_of(rungs[i])) {
+        rows = std::move(found);
+        rows->rung = i;
+        rows->components = affine_components(rows->nest);
+      }
+    }
+    return *rows;
+  }
+
+  std::optional<RowFacts> rows_of(const Rung& rung) {
+    const Expr last = subtract(ir::var("Sk"), ir::int_const(1));
+    return attempt<RowFacts>(
+        rung, rung.digits.has_value(),
+        [&](uint64_t budget) {
+          const NestNames names{ir::var("q"), "k", {last}};
+          return RowFacts{rung.proof, row_nest(rung.source, names, log("rows", budget)), {}, 0, {}};
+        },
+        [&](const DigitMask& digits) {
+          const StageLog costs_of = log("rows by digits", options.budget);
+          return RowFacts{rung.proof, digit_rows(digits, ir::var("Sk"), costs_of), {}, digits.period, {}};
+        });
+  }
+
+  std::optional<TileRelation> tiles_of(const Rung& rung, TileShape shape, bool transposed) {
+    TileQuery query{shape, transposed, transposed ? "NQ" : "NK", transposed ? "NQF" : "NF", std::nullopt, {}};
+    if (rung.proof == Proof::FixedLengths) query.length = transposed ? options.lengths->sq : options.lengths->sk;
+    query.names = {ir::var(transposed ? "kb" : "qb"), transposed ? "qb" : "kb", {subtract(ir::var(query.count), ir::int_const(1))}};
+    const std::string name = "tiles " + std::to_string(shape.rows) + "x" + std::to_string(shape.cols) + (transposed ? "^T" : "");
+    const auto relation = [&](TileNests nests) {
+      return TileRelation{shape, rung.proof, std::move(nests.partial), std::move(nests.full)};
+    };
+    return attempt<TileRelation>(
+        rung, rung.digits && tiles_follow_digits(*rung.digits, shape),
+        [&](uint64_t budget) { return relation(tile_nests(rung.source, query, log(name, budget))); },
+        [&](const DigitMask& digits) {
+          return relation(digit_tiles(digits, query, log(name + " by digits", options.budget)));
+        });
+  }
+
+  Lattice find_lattice() {
+    const RowFacts& found = row_facts();
+    if (!found.rung) return {1, ir::int_const(0)};
+    const Rung& rung = rungs[*found.rung];
+    try {
+      if (found.digit_period != 0) return digit_lattice(*rung.digits, log("lattice by digits", options.budget));
+      return lattice_of(rung.source, ir::var("q"), log("lattice", options.budget));
+    } catch (const OverBudget&) {
+    } catch (const NotAffine&) {
+    }
+    return {1, ir::int_const(0)};
+  }
+};
+
+MaskFacts::MaskFacts(Expr mask, AnalysisOptions options) : state_(std::make_unique<State>(std::move(mask), options)) {}
+MaskFacts::~MaskFacts() = default;
+MaskFacts::MaskFacts(MaskFacts&&) noexcept = default;
+
+const Expr& MaskFacts::mask() const { return state_->mask; }
+Proof MaskFacts::proof() const { return state_->row_facts().proof; }
+const ir::LoopNest& MaskFacts::rows() const { return state_->row_facts().nest; }
+const std::vector<AffineComponent>& MaskFacts::components() const { return state_->row_facts().components; }
+int64_t MaskFacts::digit_period() const { return state_->row_facts().digit_period; }
+
+MaskFacts::Lattice MaskFacts::lattice() const {
+  if (!state_->lattice) state_->lattice = state_->find_lattice();
+  return *state_->lattice;
+}
+
+std::optional<TileRelation> MaskFacts::tiles(TileShape shape, bool transposed) const {
+  if (shape.rows < 1 || shape.cols < 1) throw InternalError("facts", "a tile has no rows or no columns");
+  const auto [entry, fresh] = state_->tiles.try_emplace({shape, transposed}, std::nullopt);
+  if (!fresh) return entry->second;
+  for (const Rung& rung : state_->rungs) {
+    entry->second = state_->tiles_of(rung, shape, transposed);
+    if (entry->second) break;
+  }
+  return entry->second;
+}
+
+std::vector<StageCost> MaskFacts::costs() const { return state_->costs; }
+
+}  // namespace heddle::analysis

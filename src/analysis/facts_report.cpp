@@ -1,0 +1,60 @@
+#include <fmt/format.h>
+#include "src/analysis/facts.h"
+
+namespace heddle::analysis {
+namespace {
+
+std::string condition(const std::vector<ir::Expr>& guards) {
+  std::string text;
+  for (const ir::Expr& guard : guards) text += (text.empty() ? "" : " && ") + ir::print(guard);
+  return text.empty() ? "all" : text;
+}
+
+std::string indented(const std::string& text) {
+  std::string result;
+  bool start = true;
+  for (const char c : text) {
+    if (start) result += "  ";
+    result += c;
+    start = c == '\n';
+  }
+  return result;
+}
+
+std::string component_lines(const MaskFacts& facts) {
+  std::string text;
+  for (const AffineComponent& c : facts.components()) {
+    text += fmt::format("  rows [{}]: {} + {} * [0, {})\n", condition(c.rows), ir::print(c.offset), c.stride, ir::print(c.count));
+  }
+  return text;
+}
+
+std::string row_lines(const MaskFacts& facts) {
+  std::string text = fmt::format("rows: {}\n", to_string(facts.proof()));
+  if (facts.digit_period() != 0) text += fmt::format("digits: positions are y * {0} + x\n", facts.digit_period());
+  if (!facts.components().empty()) text += "components:\n" + component_lines(facts);
+  if (facts.components().size() != facts.rows().pieces.size()) text += "row nest:\n" + indented(ir::print(facts.rows(), "key"));
+  const MaskFacts::Lattice lattice = facts.lattice();
+  if (lattice.stride > 1) text += fmt::format("lattice: k ≡ {} (mod {})\n", ir::print(lattice.offset), lattice.stride);
+  return text;
+}
+
+std::string tile_lines(const MaskFacts& facts, TileShape shape) {
+  const std::optional<TileRelation> relation = facts.tiles(shape);
+  if (!relation) return fmt::format("tiles {}x{}: only by enumeration\n", shape.rows, shape.cols);
+  std::string text = fmt::format("tiles {}x{}: {}\n", shape.rows, shape.cols, to_string(relation->proof));
+  return text + indented(ir::print(relation->full, "full") + ir::print(relation->partial, "partial"));
+}
+
+}  // namespace
+
+std::string print(const MaskFacts& facts, TileShape shape) {
+  std::string text = fmt::format("mask: {}\n", ir::print(facts.mask()));
+  text += row_lines(facts) + tile_lines(facts, shape) + "stages:\n";
+  for (const StageCost& cost : facts.costs()) {
+    text += fmt::format("  {:28} {:7.2f} ms {:7} operations  {}\n", cost.name, cost.milliseconds, cost.operations, cost.outcome);
+  }
+  return text;
+}
+
+}  // namespace heddle::analysis

@@ -1,0 +1,177 @@
+#include "src/analysis/nest_reader.h"
+#include <algorithm>
+#include <memory>
+#include <isl/aff.h>
+#include <isl/constraint.h>
+#include <isl/set.h>
+#include <isl/stride_info.h>
+#include "src/ir/rewrite.h"
+
+namespace heddle::analysis {
+namespace {
+
+using ir::Expr;
+using ir::Op;
+
+template <auto Free>
+struct Freed {
+  template <class T>
+  void operator()(T* pointer) const {
+    Free(pointer);
+  }
+};
+using Constraint = std::unique_ptr<isl_constraint, Freed<isl_constraint_free>>;
+using ConstraintList = std::unique_ptr<isl_constraint_list, Freed<isl_constraint_list_free>>;
+using StrideInfo = std::unique_ptr<isl_stride_info, Freed<isl_stride_info_free>>;
+
+bool yes(isl_bool answer) {
+  if (answer == isl_bool_error) throw OverBudget("isl returned nothing");
+  return answer == isl_bool_true;
+}
+
+void add_once(std::vector<Expr>& bounds, const Expr& bound) {
+  const auto same = [&](const Expr& other) { return ir::equal(other, bound); };
+  if (std::none_of(bounds.begin(), bounds.end(), same)) bounds.push_back(bound);
+}
+
+/// aff >= 0 or aff == 0 as a readable comparison; 'a - b + c >= 0' is written `a + c >= b`.
+Expr condition(const Expr& aff, bool equality) {
+  Expr left = aff, right = ir::int_const(0);
+  if (aff->op == Op::Sub) {
+    left = aff->operands[0];
+    right = aff->operands[1];
+  } else if (aff->op == Op::Add && aff->operands[0]->op == Op::Sub) {
+    left = add(aff->operands[0]->operands[0], aff->operands[1]);
+    right = aff->operands[0]->operands[1];
+  } else if (aff->op == Op::Neg) {
+    left = ir::int_const(0);
+    right = aff->operands[0];
+  }
+  return ir::simplify(ir::make(equality ? Op::Eq : Op::Ge, {left, right}));
+}
+
+class PieceReader {
+ public:
+  PieceReader(const isl::basic_set& piece, const isl::set& alone, const isl::set& context, const SpaceNames& names)
+      : piece_(piece), alone_(alone), context_(context), names_(names) {}
+
+  ir::NestPiece read(const NestNames& names) {
+    read_stride();
+    const ConstraintList list(checked(isl_basic_set_get_constraint_list(piece_.get())));
+    const isl_size count = isl_constraint_list_n_constraint(list.get());
+    if (count < 0) throw OverBudget("isl returned nothing");
+    for (int i = 0; i < count; ++i) add_constraint(Constraint(checked(isl_constraint_list_get_constraint(list.get(), i))));
+    if (loop_.lower.empty()) loop_.lower.push_back(ir::int_const(0));
+    for (const Expr& bound : names.upper) add_once(loop_.upper, bound);
+    loop_.variable = names.visited;
+    result_.loops.push_back(std::move(loop_));
+    result_.value = ir::var(names.visited);
+    return std::move(result_);
+  }
+
+ private:
+  void read_stride() {
+    const StrideInfo info(checked(isl_set_get_stride_info(alone_.get(), 0)));
+    const int64_t stride = small_integer(isl::manage(checked(isl_stride_info_get_stride(info.get()))));
+    if (stride <= 1) return;
+    offset_ = isl::manage(checked(isl_stride_info_get_offset(info.get())));
+    const ScaledAffine offset = scaled_affine(offset_, names_);
+    if (offset.uses_dimensions || offset.denominator != 1) return;
+    loop_.stride = stride;
+    loop_.offset = offset.expr;
+  }
+
+  void add_constraint(const Constraint& constraint) {
+    const bool equality = yes(isl_constraint_is_equality(constraint.get()));
+    const isl::aff aff = isl::manage(checked(isl_constraint_get_aff(constraint.get())));
+    const isl::aff rest = isl::manage(checked(isl_aff_set_coefficient_si(aff.copy(), isl_dim_in, 0, 0)));
+    const ScaledAffine remainder = scaled_affine(rest, names_);
+    if (remainder.uses_dimensions) {
+      if (!is_stride(constraint, equality)) result_.inner.push_back(condition(scaled_affine(aff, names_).expr, equality));
+      return;
+    }
+    const int64_t factor = small_integer(isl::manage(checked(isl_aff_get_coefficient_val(aff.get(), isl_dim_in, 0))));
+    if (factor != 0) {
+      add_bounds(factor, remainder.expr, equality);
+    } else if (!implied_by_context(constraint)) {
+      result_.guards.push_back(condition(remainder.expr, equality));
+    }
+  }
+
+  /// factor * v + rest >= 0, or == 0.
+  void add_bounds(int64_t factor, const Expr& rest, bool equality) {
+    const Expr negated = subtract(ir::int_const(0), rest);
+    const int64_t size = std::abs(factor);
+    const Expr below = factor > 0 ? negated : rest;  // size * v >= below where a lower bound, <= below where an upper one
+    if (factor > 0 || equality) add_once(loop_.lower, ceiling_divide(simplified(below), size));
+    if (factor < 0 || equality) add_once(loop_.upper, floor_divide(simplified(below), size));
+  }
+
+  /// -(a - b) is b - a, and -(a + c) with a constant c is -a - c.
+  static Expr simplified(const Expr& e) {
+    if (e->op != Op::Neg) return e;
+    const Expr& x = e->operands[0];
+    if (x->op == Op::Neg) return x->operands[0];
+    if (x->op == Op::Sub) return subtract(x->operands[1], x->operands[0]);
+    if (x->op == Op::Add) return subtract(simplified(ir::make(Op::Neg, {x->operands[0]})), x->operands[1]);
+    return e;
+  }
+
+  /// True when v ≡ offset (mod stride) gives the constraint back.
+  bool is_stride(const Constraint& constraint, bool equality) const {
+    if (!equality || loop_.stride <= 1) return false;
+    const isl::set given = isl::manage(checked(
+        isl_set_from_basic_set(isl_basic_set_from_constraint(isl_constraint_copy(constraint.get())))));
+    isl_local_space* local = isl_local_space_from_space(isl_set_get_space(given.get()));
+    isl_aff* distance = isl_aff_sub(isl_aff_var_on_domain(local, isl_dim_set, 0), offset_.copy());
+    isl_val* stride = isl_val_int_from_si(piece_.ctx().get(), loop_.stride);
+    const isl::set lattice = isl::manage(checked(isl_set_from_basic_set(isl_aff_zero_basic_set(isl_aff_mod_val(distance, stride)))));
+    return lattice.is_subset(given);
+  }
+
+  bool implied_by_context(const Constraint& constraint) const {
+    isl_set* parameters = isl_set_params(isl_set_from_basic_set(isl_basic_set_from_constraint(isl_constraint_copy(constraint.get()))));
+    return context_.is_subset(isl::manage(checked(parameters)));
+  }
+
+  const isl::basic_set& piece_;
+  const isl::set& alone_;  ///< A detached copy of piece_.
+  const isl::set& context_;
+  const SpaceNames& names_;
+  isl::aff offset_;
+  ir::Loop loop_;
+  ir::NestPiece result_;
+};
+
+isl::set outer_as_parameter(const isl::set& set) {
+  const isl_size count = isl_set_dim(set.get(), isl_dim_param);
+  if (count < 0) throw OverBudget("isl returned nothing");
+  isl_set* moved = isl_set_move_dims(set.copy(), isl_dim_param, count, isl_dim_set, 0, 1);
+  return isl::manage(checked(isl_set_set_dim_name(moved, isl_dim_param, count, "outer")));
+}
+
+isl::set aligned_context(const isl::set& context, const isl::set& set) {
+  const isl::set outer(context.ctx(), "[outer] -> { : outer >= 0 }");
+  const isl::set both = context.intersect(outer);
+  return isl::manage(checked(isl_set_align_params(both.copy(), isl_space_params(isl_set_get_space(set.get())))));
+}
+
+}  // namespace
+
+ir::LoopNest read_nest(const isl::set& set, const isl::set& context, const Parameters& parameters, const NestNames& names) {
+  const isl::set moved = outer_as_parameter(set);
+  const isl::set known = aligned_context(context, moved);
+  SpaceNames space;
+  for (size_t i = 0; i < parameters.size(); ++i) space.parameters.push_back(parameters.expr(i));
+  space.parameters.push_back(names.outer);
+  space.dimensions = {ir::var(names.visited)};
+  ir::LoopNest nest;
+  for (const isl::basic_set& piece : disjoint_pieces(moved)) {
+    const isl::set alone = detached(isl::set(piece));
+    if (alone.intersect_params(known).is_empty()) continue;
+    nest.pieces.push_back(PieceReader(piece, alone, known, space).read(names));
+  }
+  return nest;
+}
+
+}  // namespace heddle::analysis

@@ -1,0 +1,25 @@
+// Loop nests read off the constraints of disjoint basic sets, one loop a basic set.
+//
+// A basic set is the conjunction of its constraints, so nothing is merged or derived again: constraints without the loop variable are
+// guards, those with it outside divisions are bounds, those with it inside a division are inner conditions or the stride.
+// (isl_ast_build is not used: it coalesces inside, which isl 0.25 gets wrong, and is not memory safe under an operation budget.)
+#pragma once
+#include <string>
+#include <vector>
+#include "src/analysis/affine_expr.h"
+#include "src/analysis/formula_sets.h"
+#include "src/ir/loop_nest.h"
+
+namespace heddle::analysis {
+
+/// How to read { [outer, visited] }: the names of the two, and the bounds that hold for `visited` in any case.
+struct NestNames {
+  ir::Expr outer;
+  std::string visited;
+  std::vector<ir::Expr> upper;  ///< Inclusive bounds to add where isl does not know them (the lower one is 0).
+};
+
+/// Nest over `visited` for a given `outer` (>= 0) and parameters inside `context`.
+ir::LoopNest read_nest(const isl::set& set, const isl::set& context, const Parameters& parameters, const NestNames& names);
+
+}  // namespace heddle::analysis
