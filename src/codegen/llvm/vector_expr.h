@@ -1,0 +1,65 @@
+// Expressions at (query row, key) as vectors over the block's rows, split by what they depend on.
+//
+// A sub-expression without rows is a scalar, broadcast at its first vector use; one without keys and columns is emitted before the
+// column loop (hoist); the rest is emitted once a column. Integers are 32 bits wide where interval analysis proves that every value
+// fits for positions up to ir::kMaxPositions, else 64. Reals are f32.
+#pragma once
+#include <map>
+#include <unordered_map>
+#include "src/codegen/llvm/scalar_expr.h"
+#include "src/codegen/llvm/vector_math.h"
+
+namespace heddle::codegen {
+
+/// Where the rows of a block are and what is uniform in it.
+struct RowCoordinates {
+  Value* first_row;   ///< i64: q of row 0.
+  Value* last_row;    ///< i64: Sq - 1, which rows beyond repeat.
+  int vectors;        ///< Row vectors of the block.
+};
+
+class VectorExpr {
+ public:
+  /// `uniform` knows b, h, B, H, Hkv, Sq, Sk and the Int parameters; `reals` the Real parameters as f32.
+  VectorExpr(IrBuilder& builder, VectorMath& math, const ScalarExpr& uniform, const Names& reals, const RowCoordinates& rows);
+
+  /// Arg(index) stands for `value`; `fixed` values do not change with the column.
+  void bind(int index, const Values& value, bool fixed);
+  /// Emits here what does not depend on the column. Call before the column loop for every expression used in it.
+  void hoist(const ir::Expr& expr);
+  /// Starts a column whose key is `key` (i64; null where columns are not keys).
+  void begin_column(Value* key);
+
+  Values real(const ir::Expr& expr);       ///< One f32 vector a row vector.
+  Values predicate(const ir::Expr& expr);  ///< One i1 vector a row vector.
+
+ private:
+  bool varies(const ir::Expr& expr);       ///< Changes with the column.
+  bool is_scalar(const ir::Expr& expr);    ///< Int or Bool, the same for every row.
+  unsigned bits(const ir::Expr& expr);     ///< Width of an Int expression: 32 or 64.
+  Values eval(const ir::Expr& expr);       ///< Memoised; Ints have bits(expr).
+  Values emit(const ir::Expr& expr);
+  Values leaf(const ir::Expr& expr);
+  Values query_rows(unsigned width);
+  Values integer(const ir::Expr& expr, unsigned width);
+  Values real_operation(const ir::Expr& expr);
+  Values integer_operation(const ir::Expr& expr);
+  Values comparison(const ir::Expr& expr);
+  Value* clamped_to_narrow(const ir::Expr& scalar);
+  Values to_real(const ir::Expr& operand);
+  Values broadcast(Value* scalar);
+  template <class F> Values each(F make);
+
+  IrBuilder& b_;
+  VectorMath& math_;
+  ScalarExpr fixed_scalar_, column_scalar_;
+  const Names& reals_;
+  RowCoordinates rows_;
+  std::map<int, Values> arguments_;
+  std::map<int, bool> argument_fixed_;
+  ExprMap<Values> fixed_, column_;
+  ExprMap<bool> varies_, scalar_;
+  ExprMap<unsigned> bits_;
+};
+
+}  // namespace heddle::codegen
