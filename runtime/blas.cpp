@@ -8,6 +8,7 @@
 #include <string>
 
 #include "heddle/error.h"
+#include "heddle/target.h"
 
 namespace heddle::runtime {
 namespace {
@@ -30,6 +31,25 @@ std::string environment() {
   }
   return text;
 }
+
+/// Names the core type for OpenBLAS while it is being opened, unless the user did. SkylakeX and Haswell have the best float
+/// products of all core types with AVX-512 and with AVX2.
+class CoreTypeChoice {
+ public:
+  CoreTypeChoice() {
+    const char* best = Target{CpuLevel::Avx512}.runs_here() ? "SkylakeX"
+                       : Target{CpuLevel::Avx2}.runs_here() ? "Haswell"
+                                                            : nullptr;
+    set_ = best && !std::getenv(kVariable) && setenv(kVariable, best, 1) == 0;
+  }
+  ~CoreTypeChoice() {
+    if (set_) unsetenv(kVariable);
+  }
+
+ private:
+  static constexpr const char* kVariable = "OPENBLAS_CORETYPE";
+  bool set_ = false;
+};
 
 int narrow(int64_t size) {
   if (size > std::numeric_limits<int>::max()) {
@@ -72,6 +92,7 @@ const Blas& Blas::open() {
 Blas::Blas(const std::string& path) {
   info_.environment = environment();
   info_.path = path;
+  const CoreTypeChoice choice;
   library_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library_) throw ToolchainError("OpenBLAS cannot be opened; " + std::string(kInstall), dlerror());
   sgemm_ = symbol<Function<float>>(library_, "cblas_sgemm", path);

@@ -33,7 +33,7 @@ struct BlasInfo {
 
 /// Work of one product: blocks of at most kRows x kColumns of C.
 struct GemmBlocks {
-  static constexpr int64_t kRows = 512, kColumns = 1536;
+  static constexpr int64_t kRows = 256, kColumns = 1536;
   int64_t m, n;
   int64_t row_blocks() const { return m / kRows + (m % kRows != 0); }
   int64_t column_blocks() const { return n / kColumns + (n % kColumns != 0); }
