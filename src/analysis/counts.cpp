@@ -1,0 +1,76 @@
+#include "src/analysis/counts.h"
+
+#include <chrono>
+#include <set>
+
+#include "heddle/error.h"
+#include "src/analysis/enumerate.h"
+#include "src/analysis/nest_rows.h"
+#include "src/analysis/row_sweep.h"
+#include "src/analysis/row_totals.h"
+#include "src/ir/rewrite.h"
+
+namespace heddle::analysis {
+namespace {
+
+using Ints = std::map<std::string, int64_t>;
+
+void check(Lengths lengths, const CountRequest& request) {
+  if (lengths.sq < 0 || lengths.sk < 0) {
+    throw UserError("lengths " + std::to_string(lengths.sq) + " x " + std::to_string(lengths.sk) + " are not both 0 or more");
+  }
+  for (const TileShape& shape : request.tiles) {
+    if (shape.rows < 1 || shape.cols < 1) {
+      throw UserError("tile shape " + std::to_string(shape.rows) + "x" + std::to_string(shape.cols) + " is not at least 1x1");
+    }
+  }
+}
+
+/// `ints` with the lengths; every name in `names` must be there.
+Ints with_lengths(const Ints& ints, Lengths lengths, const std::set<std::string>& names) {
+  Ints values = ints;
+  values["Sq"] = lengths.sq;
+  values["Sk"] = lengths.sk;
+  for (const std::string& name : names) {
+    if (name != "q" && name != "k" && !values.count(name)) {
+      throw UserError("the mask depends on '" + name + "', which has no value", "give its value, for example " + name + "=1");
+    }
+  }
+  return values;
+}
+
+std::set<std::string> names_of(const ir::Expr& mask) {
+  std::set<std::string> names = ir::variables(mask);
+  for (const auto& [name, type] : ir::parameters(mask)) names.insert(name);
+  return names;
+}
+
+/// From the rows of the facts; whole tiles from the tile relations where there are any.
+MaskCounts count_symbolic(const MaskFacts& facts, Lengths lengths, const CountRequest& request, const Ints& values) {
+  std::map<TileShape, TileCounts> whole;
+  std::map<TileShape, TileSweep::Scope> scopes;
+  for (const TileShape& shape : request.tiles) {
+    const auto relation = facts.tiles(shape);
+    if (!relation || relation->proof == Proof::Enumerated) continue;
+    whole[shape] = count_whole_tiles(*relation, lengths, values);
+    scopes[shape] = TileSweep::Scope::Rim;
+  }
+  MaskCounts counts = sweep_rows({&facts.rows(), lengths, values}, request, scopes);
+  for (const auto& [shape, tiles] : whole) merge(counts.tiles[shape], tiles);
+  return counts;
+}
+
+}  // namespace
+
+MaskCounts count(const MaskFacts& facts, Lengths lengths, const CountRequest& request, const Ints& ints) {
+  check(lengths, request);
+  const auto start = std::chrono::steady_clock::now();
+  const Ints values = with_lengths(ints, lengths, names_of(facts.mask()));
+  const bool enumerated = facts.proof() == Proof::Enumerated;
+  MaskCounts counts = enumerated ? enumerate(facts.mask(), lengths, request, values) : count_symbolic(facts, lengths, request, values);
+  counts.proof = facts.proof();
+  counts.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  return counts;
+}
+
+}  // namespace heddle::analysis
