@@ -9,9 +9,10 @@
 // Statements of a loop body run once a step: `keys` (<= keys_per_step) adjacent keys from `first_key`, all of them in whole tiles of
 // one class, full or partial. Matrices over StepKeys have `keys` columns in use. Meaning of the statements:
 //  - PackRows: out[d, r] = factor * tensor[q, d].  FillBuffer, CopyBuffer: every element.  RowMap: as in tile IR; Arg(i) is inputs[i].
+//    ListKeys: out[n] = n * row stride of the tensor, for every n.
 //  - Contract over dims: out[n, r] = sum_d lhs[d, r] * rhs[first_key + n, d].  Over keys: out[d, r] = scale[r] * accumulate[d, r] +
 //    sum_j lhs[j, r] * rhs[key j, d]; with `live`, j runs over the live keys that `live` lists (all keys in full steps).
-//    `column_max`: a Row that in full steps receives the maximum of -FLT_MAX and out over all columns.
+//    `column_max`: a Row that receives the maximum of -FLT_MAX and out over all columns (partial steps may overwrite it later).
 //    `tile_columns` columns are accumulated in registers at a time.
 //  - Sweep: one pass over the columns of matrices. Arg(i) in its expressions is local i; locals are defined once, in order.
 //    Loads read the column (or, `row`, the Row once); a map with only_partial hands on local `identity` in full steps; a Reduce starts
@@ -21,6 +22,7 @@
 //  - StoreRows: tensor[q, d] = scale[r] * in[d, r] for existing rows; a Row is stored as LSE.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -54,6 +56,7 @@ struct LiveKeys { BufferId flags = kNoBuffer, offsets = kNoBuffer; };
 struct PackRows { BufferId out = kNoBuffer; TensorId tensor = TensorId::Q; bool softmax_scale = false; double factor = 1.0; };
 struct FillBuffer { BufferId out = kNoBuffer; double value = 0; };
 struct CopyBuffer { BufferId out = kNoBuffer, in = kNoBuffer; };
+struct ListKeys { BufferId out = kNoBuffer; TensorId tensor = TensorId::V; };
 struct RowMap { BufferId out = kNoBuffer; std::vector<BufferId> inputs; Expr expr; };
 enum class Contraction { OverDims, OverKeys };
 struct Contract {
@@ -61,6 +64,7 @@ struct Contract {
   BufferId out = kNoBuffer, lhs = kNoBuffer;
   InPlace rhs;
   ScaledMatrix accumulate;
+  BufferId all_keys = kNoBuffer;  ///< Over keys: the list that ListKeys made for rhs.tensor.
   LiveKeys live;
   BufferId column_max = kNoBuffer;
   int tile_columns = 1;
@@ -90,10 +94,10 @@ struct KeyLoopSchedule {
 
 // The closed set of scheduled statements, in one place.
 #define HEDDLE_SCHEDULED_STATEMENTS(X) \
-  X(PackRows) X(FillBuffer) X(CopyBuffer) X(RowMap) X(Contract) X(Sweep) X(KeyLoopSchedule) X(StoreRows)
+  X(PackRows) X(FillBuffer) X(CopyBuffer) X(ListKeys) X(RowMap) X(Contract) X(Sweep) X(KeyLoopSchedule) X(StoreRows)
 
 struct ScheduledStatement {
-  std::variant<PackRows, FillBuffer, CopyBuffer, RowMap, Contract, Sweep, KeyLoopSchedule, StoreRows> op;
+  std::variant<PackRows, FillBuffer, CopyBuffer, ListKeys, RowMap, Contract, Sweep, KeyLoopSchedule, StoreRows> op;
 };
 
 struct ScheduledProgram {
@@ -110,6 +114,11 @@ struct ScheduledProgram {
   int vectors() const { return static_cast<int>(tile_rows / target.lanes()); }
   int64_t keys_per_step(const KeyLoopSchedule& loop) const { return loop.tiles_per_step * tile_keys; }
 };
+
+enum class Access { Read, Write };
+/// Calls `visit` for each buffer operand of the statement itself (not of a loop's body): reads first, then writes.
+void visit_buffers(ScheduledStatement& statement, const std::function<void(BufferId&, Access)>& visit);
+void visit_buffers(const ScheduledStatement& statement, const std::function<void(BufferId, Access)>& visit);
 
 std::string print(const ScheduledProgram& program);
 

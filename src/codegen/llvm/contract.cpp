@@ -1,0 +1,138 @@
+#include <cfloat>
+
+#include "src/codegen/llvm/body_emitter.h"
+#include "src/codegen/llvm/micro_kernel.h"
+
+namespace heddle::codegen {
+namespace {
+
+using ir::kNoBuffer;
+
+class ContractEmitter {
+ public:
+  ContractEmitter(IrBuilder& b, const ir::ScheduledProgram& program, BlockContext& block, StepContext& step, const ir::Contract& s,
+                  Value* rhs_factor)
+      : b_(b), program_(program), block_(block), step_(step), s_(s), rhs_factor_(rhs_factor),
+        out_(matrix(b, program, block, s.out)), lhs_(matrix(b, program, block, s.lhs)) {}
+
+  void over_dims() {
+    Value *tile = b_.constant(s_.tile_columns), *last = b_.CreateSub(step_.keys, tile);
+    const Values init(s_.column_max == kNoBuffer ? 0 : vectors(), b_.splat_real(-FLT_MAX));
+    auto wide = [&] {  // the last register tile may overlap the one before it
+      return b_.loop("keys", b_.constant(0), step_.keys, s_.tile_columns, init, [&](Value* n, llvm::ArrayRef<Value*> top) {
+        return keys(b_.smaller(n, last), s_.tile_columns, top);
+      }, Trips::AtLeastOne);
+    };
+    auto narrow = [&] {
+      return b_.loop("key", b_.constant(0), step_.keys, 1, init,
+                     [&](Value* n, llvm::ArrayRef<Value*> top) { return keys(n, 1, top); }, Trips::AtLeastOne);
+    };
+    const Values top = b_.either(b_.CreateICmpSGE(step_.keys, tile), wide, narrow);
+    if (s_.column_max != kNoBuffer) matrix(b_, program_, block_, s_.column_max).store(b_, b_.constant(0), top);
+  }
+
+  void over_keys() {
+    const int64_t dims = program_.buffers.at(static_cast<size_t>(s_.out)).columns, tile = s_.tile_columns;
+    const int64_t whole = dims / tile * tile;
+    if (whole > 0) {
+      b_.loop("dims", b_.constant(0), b_.constant(whole), tile, {}, [&](Value* dim, llvm::ArrayRef<Value*>) {
+        dims_tile(dim, s_.tile_columns);
+        return Values{};
+      }, Trips::AtLeastOne);
+    }
+    if (whole < dims) dims_tile(b_.constant(whole), static_cast<int>(dims - whole));
+  }
+
+ private:
+  size_t vectors() const { return static_cast<size_t>(program_.vectors()); }
+  /// Row `key` (counted from the step's first) of the in-place operand.
+  Value* operand_row(Value* key) {
+    Value* index = b_.CreateMul(b_.CreateAdd(step_.first_key, key), block_.row_stride.at(s_.rhs.tensor));
+    return b_.element(b_.getFloatTy(), block_.base.at(s_.rhs.tensor), index);
+  }
+
+  /// Scores of `columns` keys from key `n` on; returns the running maximum.
+  Values keys(Value* n, int columns, llvm::ArrayRef<Value*> top) {
+    Values rows;
+    for (int r = 0; r < columns; ++r) rows.push_back(operand_row(b_.CreateAdd(n, b_.constant(r))));
+    auto broadcast = [&](Value* dim, int) {
+      Values addresses;
+      for (Value* row : rows) addresses.push_back(b_.element(b_.getFloatTy(), row, dim));
+      return addresses;
+    };
+    const Values zeros(static_cast<size_t>(columns) * vectors(), b_.splat_real(0));
+    Value* dims = b_.constant(program_.buffers.at(static_cast<size_t>(s_.lhs)).columns);
+    const Values sums = micro_kernel(b_, "qk", lhs_, columns, dims, rhs_factor_, zeros, broadcast, Trips::AtLeastOne);
+    return finish_keys(n, columns, sums, top);
+  }
+
+  Values finish_keys(Value* n, int columns, const Values& sums, llvm::ArrayRef<Value*> top) {
+    Values result(top.begin(), top.end());
+    for (int r = 0; r < columns; ++r) {
+      const Values column(sums.begin() + r * program_.vectors(), sums.begin() + (r + 1) * program_.vectors());
+      out_.store(b_, b_.CreateAdd(n, b_.constant(r)), column);
+      for (size_t i = 0; i < result.size(); ++i) result[i] = b_.maximum(column[i], result[i]);
+    }
+    return result;
+  }
+
+  void dims_tile(Value* dim, int columns) {
+    Value* operand = b_.element(b_.getFloatTy(), operand_row(b_.constant(0)), dim);
+    auto [offsets, count] = key_list();
+    auto broadcast = [&, list = offsets](Value* key, int width) {
+      Value* offset = b_.CreateAlignedLoad(b_.getInt64Ty(), b_.element(b_.getInt64Ty(), list, key), llvm::Align(8));
+      Value* row = b_.element(b_.getFloatTy(), operand, offset);
+      Values addresses;
+      for (int r = 0; r < width; ++r) addresses.push_back(b_.element(b_.getFloatTy(), row, r));
+      return addresses;
+    };
+    const Values sums = micro_kernel(b_, "pv", lhs_, columns, count, rhs_factor_, initial(dim, columns), broadcast, Trips::Maybe);
+    for (int r = 0; r < columns; ++r) {
+      const Values column(sums.begin() + r * program_.vectors(), sums.begin() + (r + 1) * program_.vectors());
+      out_.store(b_, b_.CreateAdd(dim, b_.constant(r)), column);
+    }
+  }
+
+  struct KeyList { Value *offsets, *count; };
+  KeyList key_list() {
+    Value* all = buffer_address(b_, program_, block_, s_.all_keys);
+    if (s_.live.offsets == kNoBuffer) return {all, step_.keys};
+    Value* live = buffer_address(b_, program_, block_, s_.live.offsets);
+    return {b_.CreateSelect(step_.partial, live, all), step_.live_count.at(s_.live.offsets)};
+  }
+
+  /// What the sums start from: the accumulated operand, its rows scaled.
+  Values initial(Value* dim, int columns) {
+    if (s_.accumulate.matrix == kNoBuffer) return Values(static_cast<size_t>(columns) * vectors(), b_.splat_real(0));
+    const Matrix before = matrix(b_, program_, block_, s_.accumulate.matrix);
+    Values scale, result;
+    if (s_.accumulate.scale != kNoBuffer) scale = matrix(b_, program_, block_, s_.accumulate.scale).load(b_, b_.constant(0));
+    for (int r = 0; r < columns; ++r) {
+      const Values column = before.load(b_, b_.CreateAdd(dim, b_.constant(r)));
+      for (size_t i = 0; i < column.size(); ++i) result.push_back(scale.empty() ? column[i] : b_.CreateFMul(column[i], scale[i]));
+    }
+    return result;
+  }
+
+  IrBuilder& b_;
+  const ir::ScheduledProgram& program_;
+  BlockContext& block_;
+  StepContext& step_;
+  const ir::Contract& s_;
+  Value* rhs_factor_;
+  Matrix out_, lhs_;
+};
+
+}  // namespace
+
+void emit_contract(IrBuilder& b, const ir::ScheduledProgram& program, BlockContext& block, StepContext& step, const ir::Contract& s,
+                   Value* rhs_factor) {
+  ContractEmitter emitter(b, program, block, step, s, rhs_factor);
+  if (s.kind == ir::Contraction::OverDims) {
+    emitter.over_dims();
+  } else {
+    emitter.over_keys();
+  }
+}
+
+}  // namespace heddle::codegen

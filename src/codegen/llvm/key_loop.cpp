@@ -1,0 +1,153 @@
+#include "src/codegen/llvm/key_loop.h"
+
+#include "src/codegen/llvm/integer_ops.h"
+#include "src/ir/rewrite.h"
+
+namespace heddle::codegen {
+namespace {
+
+using ir::Expr;
+
+/// True when the expression grows by one with the variable: variable + something without it.
+bool grows_by_one(const Expr& expr, const std::string& variable) {
+  if (expr->op == ir::Op::Var) return expr->name == variable;
+  if (expr->op != ir::Op::Add && expr->op != ir::Op::Sub) return false;
+  const Expr &left = expr->operands[0], &right = expr->operands[1];
+  if (!ir::mentions(right, variable)) return grows_by_one(left, variable);
+  return expr->op == ir::Op::Add && !ir::mentions(left, variable) && grows_by_one(right, variable);
+}
+
+class KeyLoopEmitter {
+ public:
+  KeyLoopEmitter(IrBuilder& b, const ir::ScheduledProgram& program, BlockContext& block, VectorMath& math,
+                 const ir::KeyLoopSchedule& loop, StepCall step)
+      : b_(b), program_(program), block_(block), math_(math), loop_(loop), step_(step) {}
+
+  void nest(const ir::LoopNest& nest, bool partial) {
+    partial_ = b_.getInt1(partial);
+    for (const ir::NestPiece& piece : nest.pieces) {
+      ScalarExpr scope = block_.uniform;
+      guarded(piece.guards, scope, [&](ScalarExpr& inside) { level(piece, 0, inside); });
+    }
+  }
+
+  /// Runs of adjacent tiles of one class, up to a step long: carried are the run's first tile, its length and its class.
+  void tested() {
+    const Values none(3, b_.constant(0));
+    const Values last = b_.loop("tiles", b_.constant(0), block_.name("NK"), 1, none, [&](Value* tile, llvm::ArrayRef<Value*> run) {
+      Value *first = run[0], *length = run[1], *kind = run[2], *next = classify(tile);
+      Value* ends = b_.CreateOr(b_.CreateICmpNE(next, kind), b_.CreateICmpEQ(length, b_.constant(loop_.tiles_per_step)));
+      Value *open = b_.CreateICmpNE(length, b_.constant(0)), *flush = b_.CreateAnd(open, ends);
+      b_.when(flush, [&] { call(first, length, b_.CreateICmpEQ(kind, b_.constant(kPartial))); });
+      Value* fresh = b_.CreateOr(flush, b_.CreateNot(open));
+      Value* grown = b_.CreateAdd(b_.CreateSelect(fresh, b_.constant(0), length), b_.constant(1));
+      Value* skipped = b_.CreateICmpEQ(next, b_.constant(kSkipped));
+      return Values{b_.CreateSelect(fresh, tile, first), b_.CreateSelect(skipped, b_.constant(0), grown), next};
+    });
+    b_.when(b_.CreateICmpNE(last[1], b_.constant(0)), [&] {
+      call(last[0], last[1], b_.CreateICmpEQ(last[2], b_.constant(kPartial)));
+    });
+  }
+
+ private:
+  enum TileClass : int64_t { kSkipped, kPartial, kFull };
+
+  void guarded(const std::vector<Expr>& conditions, ScalarExpr& scope, llvm::function_ref<void(ScalarExpr&)> then) {
+    if (conditions.empty()) return then(scope);
+    Value* all = b_.getTrue();
+    for (const Expr& condition : conditions) all = b_.CreateAnd(all, scope(condition));
+    b_.when(all, [&] {
+      ScalarExpr inside = scope;
+      then(inside);
+    });
+  }
+
+  struct Range { Value *first, *end; };
+  Range bounds(const ir::Loop& loop, ScalarExpr& scope) {
+    Value *low = scope(loop.lower[0]), *high = scope(loop.upper[0]);
+    for (size_t i = 1; i < loop.lower.size(); ++i) low = b_.larger(low, scope(loop.lower[i]));
+    for (size_t i = 1; i < loop.upper.size(); ++i) high = b_.smaller(high, scope(loop.upper[i]));
+    if (loop.offset) {
+      Value* missing = floor_modulo(b_, b_.CreateSub(scope(loop.offset), low), b_.constant(loop.stride), {loop.stride});
+      low = b_.CreateAdd(low, missing);
+    }
+    return {low, b_.CreateAdd(high, b_.constant(1))};
+  }
+
+  void level(const ir::NestPiece& piece, size_t depth, ScalarExpr& scope) {
+    if (depth == piece.loops.size()) {
+      return guarded(piece.inner, scope, [&](ScalarExpr& inside) { call(inside(piece.value), b_.constant(1), partial_); });
+    }
+    const ir::Loop& loop = piece.loops[depth];
+    const Range range = bounds(loop, scope);
+    const bool innermost = depth + 1 == piece.loops.size();
+    if (innermost && loop.stride == 1 && piece.inner.empty() && grows_by_one(piece.value, loop.variable)) {
+      return runs(piece, loop, range, scope);
+    }
+    b_.loop("nest", range.first, range.end, loop.stride, {}, [&](Value* value, llvm::ArrayRef<Value*>) {
+      ScalarExpr inside = scope;
+      inside.define(loop.variable, value);
+      level(piece, depth + 1, inside);
+      return Values{};
+    });
+  }
+
+  /// Adjacent tiles, as many a step as fit.
+  void runs(const ir::NestPiece& piece, const ir::Loop& loop, const Range& range, const ScalarExpr& scope) {
+    b_.loop("nest", range.first, range.end, loop_.tiles_per_step, {}, [&](Value* value, llvm::ArrayRef<Value*>) {
+      ScalarExpr inside = scope;
+      inside.define(loop.variable, value);
+      Value* count = b_.smaller(b_.CreateSub(range.end, value), b_.constant(loop_.tiles_per_step));
+      call(inside(piece.value), count, partial_);
+      return Values{};
+    });
+  }
+
+  void call(Value* tile, Value* tiles, Value* partial) {
+    Value* first_key = b_.CreateMul(tile, b_.constant(program_.tile_keys));
+    Value* keys = b_.CreateMul(tiles, b_.constant(program_.tile_keys));
+    step_(first_key, b_.smaller(keys, b_.CreateSub(block_.name("Sk"), first_key)), partial);
+  }
+
+  Value* classify(Value* tile) {
+    VectorExpr expr(b_, math_, block_.uniform, block_.reals, block_.rows);
+    expr.hoist(loop_.predicate);
+    Value *first = b_.CreateMul(tile, b_.constant(program_.tile_keys)), *left = b_.CreateSub(block_.name("Sk"), first);
+    Value *keys = b_.smaller(left, b_.constant(program_.tile_keys)), *whole = b_.CreateICmpEQ(keys, b_.constant(program_.tile_keys));
+    const Values found = b_.loop("test", b_.constant(0), keys, 1, {b_.getFalse(), b_.getTrue()},
+                                 [&](Value* n, llvm::ArrayRef<Value*> carried) {
+      expr.begin_column(b_.CreateAdd(first, n));
+      Value *any = nullptr, *all = nullptr;
+      for (Value* vector : expr.predicate(loop_.predicate)) {
+        any = any ? b_.CreateOr(any, vector) : vector;
+        all = all ? b_.CreateAnd(all, vector) : vector;
+      }
+      return Values{b_.CreateOr(carried[0], b_.CreateOrReduce(any)), b_.CreateAnd(carried[1], b_.CreateAndReduce(all))};
+    }, Trips::AtLeastOne);
+    Value* full = b_.CreateSelect(b_.CreateAnd(found[1], whole), b_.constant(kFull), b_.constant(kPartial));
+    return b_.CreateSelect(found[0], full, b_.constant(kSkipped));
+  }
+
+  IrBuilder& b_;
+  const ir::ScheduledProgram& program_;
+  BlockContext& block_;
+  VectorMath& math_;
+  const ir::KeyLoopSchedule& loop_;
+  StepCall step_;
+  Value* partial_ = nullptr;
+};
+
+}  // namespace
+
+void emit_key_loop(IrBuilder& b, const ir::ScheduledProgram& program, BlockContext& block, VectorMath& math,
+                   const ir::KeyLoopSchedule& loop, StepCall step) {
+  KeyLoopEmitter emitter(b, program, block, math, loop, step);
+  if (loop.source == ir::LoopSource::Tested) {
+    emitter.tested();
+  } else {
+    emitter.nest(loop.full, false);
+    emitter.nest(loop.partial, true);
+  }
+}
+
+}  // namespace heddle::codegen

@@ -1,0 +1,60 @@
+#include "src/jit/toolchain.h"
+
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Target/TargetMachine.h>
+#include <llvm/TargetParser/Host.h>
+#include <memory>
+#include <mutex>
+
+#include "heddle/error.h"
+
+namespace heddle::jit {
+namespace {
+
+/// LLVM's own registry of targets, filled once a process.
+void register_x86() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+  });
+}
+
+std::unique_ptr<llvm::TargetMachine> machine(const Target& target) {
+  register_x86();
+  const std::string triple = "x86_64-unknown-linux-gnu";
+  std::string complaint;
+  const llvm::Target* found = llvm::TargetRegistry::lookupTarget(triple, complaint);
+  if (!found) throw ToolchainError("this LLVM has no x86-64 code generator; install a full LLVM 19 (Debian: llvm-19-dev)", complaint);
+  const char* cpu = target.level == CpuLevel::Avx512 ? "x86-64-v4" : "x86-64-v3";
+  std::unique_ptr<llvm::TargetMachine> machine(found->createTargetMachine(triple, cpu, target.features(), {}, llvm::Reloc::PIC_,
+                                                                          llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
+  if (!machine) throw ToolchainError("LLVM cannot generate code for " + target.to_string());
+  return machine;
+}
+
+std::string generate(codegen::SourceUnit unit, llvm::CodeGenFileType kind) {
+  const std::unique_ptr<llvm::TargetMachine> generator = machine(unit.target);
+  unit.module->setDataLayout(generator->createDataLayout());
+  unit.module->setTargetTriple(generator->getTargetTriple().str());
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream stream(bytes);
+  llvm::legacy::PassManager passes;
+  if (generator->addPassesToEmitFile(passes, stream, nullptr, kind)) {
+    throw ToolchainError("LLVM cannot write this kind of file for " + unit.target.to_string());
+  }
+  passes.run(*unit.module);
+  return std::string(bytes.data(), bytes.size());
+}
+
+}  // namespace
+
+std::string compile(codegen::SourceUnit unit) { return generate(std::move(unit), llvm::CodeGenFileType::ObjectFile); }
+
+std::string assembly(codegen::SourceUnit unit) { return generate(std::move(unit), llvm::CodeGenFileType::AssemblyFile); }
+
+}  // namespace heddle::jit

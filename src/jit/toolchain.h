@@ -1,0 +1,13 @@
+// What every code generator back end can do with a source unit: object bytes and assembly text.
+#pragma once
+#include <string>
+#include "src/codegen/llvm/source_unit.h"
+
+namespace heddle::jit {
+
+/// Relocatable ELF object of the unit's target, whatever the host is. Consumes the module. Throws ToolchainError when LLVM refuses.
+std::string compile(codegen::SourceUnit unit);
+/// Assembly text of the same code.
+std::string assembly(codegen::SourceUnit unit);
+
+}  // namespace heddle::jit
