@@ -33,7 +33,9 @@ RegisterTile register_tile(const Target& target, int64_t rows) {
   const int64_t available = rows / target.lanes(), most = target.vector_registers() >= 32 ? 4 : 3;
   int64_t vectors = std::clamp<int64_t>(available, 1, most);
   while (available % vectors != 0) --vectors;
-  return {(target.vector_registers() - vectors - 1) / vectors, vectors};
+  int64_t keys = (target.vector_registers() - vectors - 1) / vectors;
+  while (kKeysPerStep % keys != 0) --keys;
+  return {keys, vectors};
 }
 
 CpuCosts CpuCosts::of(const Target& target) {

@@ -18,8 +18,12 @@ struct RegisterTile {
   bool operator==(const RegisterTile&) const = default;
 };
 
-/// The largest register tile for blocks of `rows`: keys * vectors + vectors + 1 registers are needed (accumulators, operands, one
-/// broadcast), and a tile that passes the register file spills, at half the speed. `vectors` divides rows / lanes.
+/// Keys of a full step: a step's scores stay in the first-level cache, and every register tile divides it.
+inline constexpr int64_t kKeysPerStep = 96;
+
+/// The largest register tile for blocks of `rows` whose keys divide a full step: keys * vectors + vectors + 1 registers are needed
+/// (accumulators, operands, one broadcast); a tile that passes the register file spills, at half the speed. `vectors` divides
+/// rows / lanes.
 RegisterTile register_tile(const Target& target, int64_t rows);
 
 struct CpuCosts {
@@ -31,7 +35,7 @@ struct CpuCosts {
   double operation = 0.5;            ///< Cycles a vector and operation of a mask or score formula.
   double function = 6;               ///< Cycles a vector and exp, tanh, ... of a score formula.
   double mask_pass = 1;              ///< Cycles a vector of scores in a partial tile beside its operations: load, blend, store.
-  double tail = 1.0;                 ///< Extra time of a key outside whole register tiles, relative to one inside.
+  double tail = 0.5;                 ///< Extra time of a key outside whole register tiles, relative to one inside.
   double step = 1.5;                 ///< Cycles a vector and value dim in a step: rescaling the output.
   double block = 9;                  ///< Cycles a vector and dim of q and o in a row block: packing Q, unpacking O.
   double pass = 200;                 ///< Cycles a row block and pass beyond the first: loop set-up, short runs.

@@ -11,8 +11,8 @@ namespace {
 
 using analysis::TileShape;
 
-constexpr int64_t kTileKeys = 16, kNarrowTileKeys = 8, kKeysPerStep = 96;
-constexpr double kPairsWorthNarrowTiles = 0.03;  ///< Share of computed keys that narrower tiles must be able to save.
+constexpr int64_t kTileKeys = 16, kNarrowTileKeys = 8;
+constexpr double kWorthNarrowTiles = 0.06;  ///< Share of computed keys that narrower tiles must be able to save.
 
 struct Candidate {
   KernelPlan plan;
@@ -35,15 +35,15 @@ ir::NestPiece run_of_tiles(const ir::Expr& first, const ir::Expr& last) {
 std::vector<int64_t> row_choices(const ir::AttentionProblem& problem) {
   if (problem.options.tile_rows) return {*problem.options.tile_rows};
   const int64_t lanes = problem.target.lanes();
-  return problem.target.level == CpuLevel::Avx512 ? std::vector<int64_t>{lanes, 2 * lanes, 4 * lanes}
-                                                  : std::vector<int64_t>{lanes, 2 * lanes, 3 * lanes};
+  return problem.target.level == CpuLevel::Avx512 ? std::vector<int64_t>{4 * lanes, 2 * lanes, lanes}
+                                                  : std::vector<int64_t>{3 * lanes, 2 * lanes, lanes};
 }
 
 /// A source of facts that knows none.
 class NoFacts : public TileFacts {
  public:
   std::optional<analysis::TileRelation> tiles(const ir::Expr&, TileShape) override { return std::nullopt; }
-  std::optional<ir::LoopNest> rows(const ir::Expr&) override { return std::nullopt; }
+  std::optional<int64_t> pairs(const ir::Expr&, analysis::Lengths, const std::map<std::string, int64_t>&) override { return {}; }
   std::string reason(const ir::Expr&) override { return "the options ask for tests instead of nests"; }
   std::string text(const ir::Expr&, TileShape) override { return {}; }
 };
@@ -61,16 +61,32 @@ class Planner {
   }
 
   KernelPlan run() {
-    for (int64_t rows : row_choices(problem_)) candidates_.push_back(candidate({rows, kTileKeys}));
-    size_t best = cheapest();
-    if (narrow_tiles_may_pay(candidates_[best])) {
-      candidates_.push_back(candidate({candidates_[best].plan.tile_rows, kNarrowTileKeys}));
-      best = cheapest();
-    }
-    return finish(best);
+    for (int64_t rows : row_choices(problem_)) consider({rows, kTileKeys});
+    if (narrow_tiles_may_pay()) consider({candidates_[cheapest()].plan.tile_rows, kNarrowTileKeys});
+    return finish(cheapest());
   }
 
  private:
+  /// Prices a tile shape, or rules it out by a bound that needs no tile relation: what it would cost without any waste.
+  void consider(TileShape shape) {
+    const double bound = candidates_.empty() ? 0 : price(problem_, work_without_waste(shape), costs_);
+    if (!candidates_.empty() && bound >= candidates_[cheapest()].cost) {
+      ruled_out_.push_back({shape, bound});
+    } else {
+      candidates_.push_back(candidate(shape));
+    }
+    if (candidates_.size() == 1 && !empty_ && !no_answer_) pairs_ = allowed_pairs(mask_, candidates_[0].plan, facts_);
+  }
+
+  GridWork work_without_waste(TileShape shape) const {
+    const int64_t length = candidates_[0].plan.nominal_length;
+    GridWork work = {shape.rows, shape.cols, length / shape.rows, {}};
+    work.passes.resize(1);
+    work.passes[0].full.tiles = pairs_.value_or(0) / (shape.rows * shape.cols);
+    work.passes[0].full.steps = work.passes[0].full.tiles * shape.cols / kKeysPerStep;
+    return work;
+  }
+
   Candidate candidate(TileShape shape) {
     Candidate made;
     made.plan.problem = problem_;
@@ -90,19 +106,24 @@ class Planner {
   }
 
   /// Only the keys beside the mask's edges can be saved: at most half a tile at either end of a run of partial tiles.
-  bool narrow_tiles_may_pay(const Candidate& best) const {
+  bool narrow_tiles_may_pay() const {
+    const Candidate& best = candidates_[cheapest()];
     if (!mask_ || empty_ || best.plan.passes[0].source == TileSource::Tested) return false;
     const auto partial = static_cast<double>(best.work.passes[0].partial.steps);
-    return partial * kNarrowTileKeys > kPairsWorthNarrowTiles * static_cast<double>(computed_tiles(best.work)) * kTileKeys;
+    return partial * kNarrowTileKeys > kWorthNarrowTiles * static_cast<double>(computed_tiles(best.work)) * kTileKeys;
   }
 
   KernelPlan finish(size_t best) {
-    KernelPlan plan = candidates_[best].plan;
-    const std::optional<int64_t> pairs = empty_ ? 0 : allowed_pairs(mask_, plan, facts_);
+    const Candidate& chosen = candidates_[best];
+    KernelPlan plan = chosen.plan;
     for (size_t i = 0; i < candidates_.size(); ++i) {
-      plan.alternatives.push_back({name(candidates_[i]), candidates_[i].cost, verdict(candidates_[i], candidates_[best], pairs, i == best)});
+      plan.alternatives.push_back({name(candidates_[i]), candidates_[i].cost, verdict(candidates_[i], chosen, i == best)});
     }
-    plan.notes = notes(candidates_[best], pairs);
+    for (const auto& [shape, bound] : ruled_out_) {
+      plan.alternatives.push_back({fmt::format("fused, {} rows x {} keys", shape.rows, shape.cols), bound,
+                                   fmt::format("{:.2f}x at least, without any waste", bound / std::max(chosen.cost, 1.0))});
+    }
+    plan.notes = notes(chosen);
     return plan;
   }
 
@@ -111,20 +132,20 @@ class Planner {
     return fmt::format("fused, {} rows x {} keys, {}", c.plan.tile_rows, c.plan.tile_keys, tested ? "tested" : "nests");
   }
 
-  std::string verdict(const Candidate& c, const Candidate& best, std::optional<int64_t> pairs, bool chosen) const {
+  std::string verdict(const Candidate& c, const Candidate& best, bool chosen) const {
     const auto blocks = static_cast<double>(std::max<int64_t>(1, c.work.blocks));
     const double keys = static_cast<double>(computed_tiles(c.work) * c.work.tile_keys) / blocks;
     std::string text = chosen ? "chosen" : fmt::format("{:.2f}x", c.cost / std::max(best.cost, 1.0));
     text += fmt::format(": {:.0f} keys a row block", keys);
-    if (pairs && keys > 0) {
-      const double used = static_cast<double>(*pairs) / (blocks * static_cast<double>(c.work.tile_rows));
+    if (pairs_ && keys > 0) {
+      const double used = static_cast<double>(*pairs_) / (blocks * static_cast<double>(c.work.tile_rows));
       text += fmt::format(", {:.0f} of them waste", keys - used);
     }
     const RegisterTile tile = register_tile(problem_.target, c.plan.tile_rows);
     return text + fmt::format(", register tile {} x {} vectors", tile.keys, tile.vectors);
   }
 
-  std::vector<std::string> notes(const Candidate& best, std::optional<int64_t> pairs) const {
+  std::vector<std::string> notes(const Candidate& best) const {
     if (empty_) return {"The mask allows no pair: nothing is read, O = 0 and LSE = -inf"};
     if (!mask_) return {"Every pair is allowed: all tiles but the ones at the rim run without a predicate"};
     std::vector<std::string> found = {fmt::format("The mask is `{}`", ir::print(mask_))};
@@ -137,10 +158,10 @@ class Planner {
     found.push_back(fmt::format("Closed loops visit the tiles, for all lengths; at length {} they are {} of {} tiles: {} full ones, "
                                 "which run without a predicate, and {} partial ones",
                                 best.plan.nominal_length, tiles, all, work.full.tiles, work.partial.tiles));
-    if (pairs && tiles > 0) {
+    if (pairs_ && tiles > 0) {
       const auto computed = static_cast<double>(computed_pairs(best.work));
-      found.push_back(fmt::format("{} pairs are allowed and {:.0f} computed: {:.1f}% are waste", *pairs, computed,
-                                  100 * (1 - static_cast<double>(*pairs) / computed)));
+      found.push_back(fmt::format("{} pairs are allowed and {:.0f} computed: {:.1f}% are waste", *pairs_, computed,
+                                  100 * (1 - static_cast<double>(*pairs_) / computed)));
     }
     return found;
   }
@@ -153,6 +174,8 @@ class Planner {
   bool no_answer_ = false;  ///< The facts could not answer for one shape: they are not asked for others.
   CpuCosts costs_ = CpuCosts::of(problem_.target);
   std::vector<Candidate> candidates_;
+  std::vector<std::pair<TileShape, double>> ruled_out_;  ///< With their bounds.
+  std::optional<int64_t> pairs_;  ///< Allowed pairs of the nominal grid, where known.
 };
 
 }  // namespace

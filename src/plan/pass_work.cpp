@@ -1,6 +1,5 @@
 #include "src/plan/pass_work.h"
 
-#include "src/ir/rewrite.h"
 #include "src/plan/make_plan.h"
 
 namespace heddle::plan {
@@ -41,15 +40,7 @@ GridWork count_work(const KernelPlan& plan) {
 
 std::optional<int64_t> allowed_pairs(const ir::Expr& mask, const KernelPlan& plan, TileFacts& facts) {
   if (!mask) return plan.nominal_length * plan.nominal_length;
-  const std::optional<ir::LoopNest> rows = facts.rows(mask);
-  if (!rows) return std::nullopt;
-  std::map<std::string, int64_t> names = nominal_names(plan.problem, plan.nominal_length);
-  int64_t pairs = 0;
-  for (int64_t q = 0; q < plan.nominal_length; ++q) {
-    names["q"] = q;
-    pairs += tally(*rows, names, {1, 1, 1}).tiles;
-  }
-  return pairs;
+  return facts.pairs(mask, {plan.nominal_length, plan.nominal_length}, nominal_names(plan.problem, plan.nominal_length));
 }
 
 }  // namespace heddle::plan

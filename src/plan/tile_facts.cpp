@@ -1,6 +1,19 @@
 #include "src/plan/tile_facts.h"
 
+#include <algorithm>
+
+#include "src/analysis/counts.h"
+
 namespace heddle::plan {
+namespace {
+
+/// Rows of single loops without inner conditions are counted without visiting their keys.
+bool in_closed_form(const ir::LoopNest& rows) {
+  return std::all_of(rows.pieces.begin(), rows.pieces.end(),
+                     [](const ir::NestPiece& piece) { return piece.loops.size() == 1 && piece.inner.empty(); });
+}
+
+}  // namespace
 
 const analysis::MaskFacts& AnalysedFacts::of(const ir::Expr& mask) {
   const std::string text = ir::print(mask);
@@ -15,10 +28,14 @@ std::optional<analysis::TileRelation> AnalysedFacts::tiles(const ir::Expr& mask,
   return found;
 }
 
-std::optional<ir::LoopNest> AnalysedFacts::rows(const ir::Expr& mask) {
+std::optional<int64_t> AnalysedFacts::pairs(const ir::Expr& mask, analysis::Lengths lengths,
+                                            const std::map<std::string, int64_t>& ints) {
   const analysis::MaskFacts& facts = of(mask);
-  if (facts.proof() != analysis::Proof::Symbolic) return std::nullopt;
-  return facts.rows();
+  if (facts.proof() != analysis::Proof::Symbolic || !in_closed_form(facts.rows())) return std::nullopt;
+  analysis::CountRequest request;
+  request.tiles.clear();
+  request.threads = 1;
+  return analysis::count(facts, lengths, request, ints).nnz;
 }
 
 std::string AnalysedFacts::reason(const ir::Expr& mask) {

@@ -15,8 +15,9 @@ class TileFacts {
   /// Exact tiles of `mask` for all lengths, or nullopt when only testing every tile is exact. Masks are Bool over Ints, divisors
   /// guarded.
   virtual std::optional<analysis::TileRelation> tiles(const ir::Expr& mask, analysis::TileShape shape) = 0;
-  /// Row q to its allowed keys (free names as analysis::MaskFacts::rows), or nullopt where unknown.
-  virtual std::optional<ir::LoopNest> rows(const ir::Expr& mask) = 0;
+  /// Allowed pairs at the given lengths, or nullopt where counting them would take an enumeration. `ints`: values of b, h, the other
+  /// sizes and the dynamic parameters.
+  virtual std::optional<int64_t> pairs(const ir::Expr& mask, analysis::Lengths lengths, const std::map<std::string, int64_t>& ints) = 0;
   /// Why tiles() has no answer, in words: "over budget: ...", "not affine: q * k".
   virtual std::string reason(const ir::Expr& mask) = 0;
   /// A report for people.
@@ -27,7 +28,7 @@ class TileFacts {
 class AnalysedFacts : public TileFacts {
  public:
   std::optional<analysis::TileRelation> tiles(const ir::Expr& mask, analysis::TileShape shape) override;
-  std::optional<ir::LoopNest> rows(const ir::Expr& mask) override;
+  std::optional<int64_t> pairs(const ir::Expr& mask, analysis::Lengths lengths, const std::map<std::string, int64_t>& ints) override;
   std::string reason(const ir::Expr& mask) override;
   std::string text(const ir::Expr& mask, analysis::TileShape shape) override { return print(of(mask), shape); }
   const analysis::MaskFacts& of(const ir::Expr& mask);

@@ -26,6 +26,17 @@ double dot(const double* a, const float* b, int64_t n) {
   return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
 }
 
+/// out += p * row, in order, so that no sum depends on the blocking.
+void add_scaled(double* out, double p, const float* row, int64_t n) {
+  int64_t i = 0;
+  for (; i + 8 <= n; i += 8) {
+    double block[8];
+    for (int j = 0; j < 8; ++j) block[j] = p * static_cast<double>(row[i + j]);
+    for (int j = 0; j < 8; ++j) out[i + j] += block[j];
+  }
+  for (; i < n; ++i) out[i] += p * static_cast<double>(row[i]);
+}
+
 const float* row_of(const void* base, const int64_t (&stride)[3], int64_t b, int64_t h, int64_t row) {
   return static_cast<const float*>(base) + b * stride[0] + h * stride[1] + row * stride[2];
 }
@@ -76,8 +87,7 @@ class RowJudge {
     for (size_t i = 0; i < keys.size() && !empty_; ++i) {
       const double p = std::exp(scores_[i] - top);
       sum += p;
-      const float* value = row_of(args_.v, args_.v_stride, b, kv_head, keys[i]);
-      for (int64_t d = 0; d < problem_.value_dim; ++d) out[d] += p * static_cast<double>(value[d]);
+      add_scaled(out, p, row_of(args_.v, args_.v_stride, b, kv_head, keys[i]), problem_.value_dim);
     }
     for (int64_t d = 0; d < problem_.value_dim && !empty_; ++d) out[d] /= sum;
     result_.lse[static_cast<size_t>(index)] = empty_ ? -kInfinity : top + std::log(sum);
