@@ -28,6 +28,20 @@ void require_kind(const JsonView& view, const TensorType& type, bool real) {
   view.fail(fmt::format("fits {} only, and the dtype is {}", real ? "float32" : "int32 and int64", to_string(type.dtype)));
 }
 
+/// Fails when an integer that the element is to hold does not fit the dtype.
+int64_t fitting(const JsonView& view, const TensorType& type, int64_t value) {
+  if (type.dtype == DType::Int32 && value != static_cast<int32_t>(value)) {
+    view.fail(fmt::format("{} does not fit int32", value), "use int64");
+  }
+  return value;
+}
+
+int64_t last_of_iota(const JsonView& view, int64_t first, int64_t count) {
+  int64_t end = 0;
+  if (__builtin_add_overflow(first, count, &end)) view.fail("counts past 2^63 - 1");
+  return count == 0 ? first : end - 1;
+}
+
 Source read_fill(const JsonView& fill, const TensorType& type, int position) {
   fill.expect_keys({"scale", "offset", "mod", "iota"});
   Source source;
@@ -39,9 +53,11 @@ Source read_fill(const JsonView& fill, const TensorType& type, int position) {
     source.kind = Source::Kind::Modulo;
     source.integer = fill.at("mod").integer();
     if (source.integer < 1 || source.integer > int64_t{1} << 32) fill.at("mod").fail("expected 1 to 2^32");
+    fitting(fill.at("mod"), type, source.integer - 1);
   } else if (fill.has("iota")) {
     source.kind = Source::Kind::Iota;
-    source.integer = fill.at("iota").integer();
+    source.integer = fitting(fill.at("iota"), type, fill.at("iota").integer());
+    fitting(fill.at("iota"), type, last_of_iota(fill.at("iota"), source.integer, elements(type)));
   } else {
     source.kind = Source::Kind::Stream;
     if (fill.has("scale")) source.scale = fill.at("scale").real();
@@ -60,7 +76,7 @@ Source read_values(const JsonView& values, const TensorType& type) {
     if (is_real(type)) {
       source.reals.push_back(item.real());
     } else {
-      source.integers.push_back(item.integer());
+      source.integers.push_back(fitting(item, type, item.integer()));
     }
   }
   return source;
@@ -101,7 +117,11 @@ uint64_t name_hash(const std::string& name) {
   return hash;
 }
 
-Source constant(double value) { return {.kind = Source::Kind::Constant, .scale = value}; }
+Source constant(double value) { return {.kind = Source::Kind::Constant, .scale = value, .integer = static_cast<int64_t>(value)}; }
+
+Source constant(const JsonView& value, const TensorType& type) {
+  return {.kind = Source::Kind::Constant, .integer = fitting(value, type, value.integer())};
+}
 
 Source read_init(const JsonView& init, const TensorType& type) {
   if (init.is_string()) {
@@ -114,7 +134,7 @@ Source read_init(const JsonView& init, const TensorType& type) {
   const auto members = init.members();
   if (members.size() != 1) init.fail("expected exactly one of \"normal\", \"uniform\" and \"constant\"");
   const auto& [key, value] = members[0];
-  if (key == "constant") return constant(is_real(type) ? value.real() : static_cast<double>(value.integer()));
+  if (key == "constant") return is_real(type) ? constant(value.real()) : constant(value, type);
   require_kind(init, type, true);
   if (value.real() < 0) value.fail("expected a width of 0 or more");
   return {.kind = key == "normal" ? Source::Kind::Normal : Source::Kind::Uniform, .scale = value.real()};

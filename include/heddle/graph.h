@@ -38,14 +38,25 @@ class Spec {
 struct Array {
   Tensor view;
   std::shared_ptr<void> memory;
+  /// Dense, 64-byte aligned, contents unspecified. Throws UserError as Tensor::dense does, RuntimeError when memory is lacking.
   static Array make(std::vector<int64_t> shape, DType dtype);
 };
 
 /// Time of one node in one run.
 struct NodeTime { std::string name, op; double milliseconds = 0; };
 
-/// How one Attention node was compiled and, when checked, how far it is from the float64 judge.
-struct AttentionUse { std::string node; Attention kernel; int64_t batch, heads, kv_heads, sq, sk; };
+/// How one Attention node was compiled and run.
+struct AttentionUse {
+  std::string node;
+  Attention kernel;
+  int64_t batch, heads, kv_heads, sq, sk;
+  double scale;          ///< Of the scores.
+  Array q, k, v, o;      ///< 4-D views of what the kernel read and wrote; empty unless RunOptions::keep_attention.
+};
+
+struct RunOptions {
+  bool keep_attention = false;  ///< Keep operands and results of attentions alive, for measuring and judging them.
+};
 
 struct RunResult {
   std::map<std::string, Array> outputs;
@@ -58,8 +69,9 @@ class Model {
  public:
   Model(Engine engine, Spec spec);
   /// Inputs by name; a missing one is generated from its seeded `fill`. Throws UserError on a wrong name, dtype or shape.
-  RunResult run(const std::map<std::string, Array>& inputs = {});
-  /// The same graph with every node in float64 straight from the formulas (slow): the judge of run().
+  RunResult run(const std::map<std::string, Array>& inputs = {}, const RunOptions& options = {});
+  /// The same graph with every node in float64 straight from the formulas (slow): the judge of run(). float32 values become
+  /// float64; an attention reads its operands rounded to float32.
   RunResult run_reference(const std::map<std::string, Array>& inputs = {});
 
  private:

@@ -53,7 +53,7 @@ struct Source {
     Bytes,     ///< The bytes of text files, one element a byte.
     Normal,    ///< Mean 0, standard deviation `scale`.
     Uniform,   ///< In [-scale, scale).
-    Constant,  ///< `scale` everywhere.
+    Constant,  ///< `scale`, of integers `integer`, everywhere.
   };
   Kind kind = Kind::None;
   double scale = 1, offset = 0;

@@ -1,0 +1,77 @@
+#include "src/engine/executor.h"
+
+#include "src/engine/parallel_for.h"
+#include "src/support/timer.h"
+
+namespace heddle::engine {
+namespace {
+
+constexpr int kKept = -1;
+
+/// For each value the last node that reads it; kKept for outputs of the graph.
+std::vector<int> last_readers(const ir::Graph& graph) {
+  std::vector<int> last(graph.values.size(), kKept);
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    for (int value : graph.nodes[i].inputs) last[value] = static_cast<int>(i);
+  }
+  for (int value : graph.outputs) last[value] = kKept;
+  return last;
+}
+
+Array widened(const Array& array, runtime::ThreadPool& pool, BufferPool& buffers) {
+  if (array.view.dtype != DType::Float32) return array;
+  Array out = buffers.make(array.view.shape, DType::Float64);
+  parallel_for(pool, out.view.elements(), 1 << 14, [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) data_of<double>(out)[i] = static_cast<double>(data_of<float>(array)[i]);
+  });
+  return out;
+}
+
+}  // namespace
+
+Arrays evaluate(const OpRun& run) {
+  switch (run.node.op) {
+#define X(name, fewest, most, attributes) \
+  case ir::GraphOp::name:                 \
+    return evaluate_##name(run);
+    HEDDLE_GRAPH_OPS(X)
+#undef X
+  }
+  throw InternalError("graph executor", "node '" + run.node.name + "' has no op");
+}
+
+void Executor::step(size_t index, const ExecuteOptions& options, std::vector<Array>& values, RunResult& result) const {
+  const ir::Node& node = graph_.nodes[index];
+  OpRun run{node, {}, {}, pool_, buffers_, options.reference, nullptr, nullptr};
+  for (int value : node.inputs) run.inputs.push_back(values[value]);
+  for (int value : node.outputs) run.output_shapes.push_back(graph_.type(value).shape);
+  AttentionUse use;
+  if (kernels_[index] && !options.reference) run.kernel = &*kernels_[index], run.use = &use;
+  const support::Timer timer;
+  Arrays outputs = evaluate(run);
+  result.times.push_back({node.name, ir::info(node.op).name, timer.milliseconds()});
+  for (size_t i = 0; i < outputs.size(); ++i) values[node.outputs[i]] = std::move(outputs[i]);
+  if (!run.kernel) return;
+  if (!options.keep_attention) use.q = use.k = use.v = use.o = Array();
+  result.attentions.push_back(std::move(use));
+}
+
+RunResult Executor::execute(std::vector<Array> values, const ExecuteOptions& options) const {
+  RunResult result;
+  if (options.reference) {
+    for (Array& value : values) {
+      if (value.memory) value = widened(value, pool_, buffers_);
+    }
+  }
+  const std::vector<int> last = last_readers(graph_);
+  for (size_t index = 0; index < graph_.nodes.size(); ++index) {
+    step(index, options, values, result);
+    for (int value : graph_.nodes[index].inputs) {
+      if (last[value] == static_cast<int>(index)) values[value] = Array();
+    }
+  }
+  for (int value : graph_.outputs) result.outputs[graph_.values[value].name] = values[value];
+  return result;
+}
+
+}  // namespace heddle::engine

@@ -1,0 +1,73 @@
+// One evaluation of one node, and the evaluators of all graph operations: plain code by ONNX's definitions, in float32 or
+// float64.
+//
+// An evaluator reads dense inputs and returns its outputs dense, or as views of an input's memory (Reshape); nothing it returns
+// is written again. Where the graph says float32, arrays are float32 in a run and float64 in a reference run; evaluators follow
+// the dtype of what they are given.
+#pragma once
+#include <vector>
+
+#include "heddle/error.h"
+#include "heddle/graph.h"
+#include "runtime/thread_pool.h"
+#include "src/engine/buffers.h"
+#include "src/ir/graph.h"
+
+namespace heddle::engine {
+
+using Arrays = std::vector<Array>;
+
+struct OpRun {
+  const ir::Node& node;
+  Arrays inputs;
+  std::vector<std::vector<int64_t>> output_shapes;
+  runtime::ThreadPool& pool;
+  BufferPool& buffers;
+  bool reference = false;             ///< float64 in place of float32, attention by the judge.
+  const Attention* kernel = nullptr;  ///< Attention, unless reference.
+  AttentionUse* use = nullptr;        ///< Attention: filled in when given.
+
+  Array output(DType dtype, size_t index = 0) const { return buffers.make(output_shapes[index], dtype); }
+  DType dtype() const { return inputs[0].view.dtype; }
+};
+
+#define X(name, fewest, most, attributes) Arrays evaluate_##name(const OpRun& run);
+HEDDLE_GRAPH_OPS(X)
+#undef X
+
+/// The evaluator of the node's op.
+Arrays evaluate(const OpRun& run);
+
+template <typename T>
+const T* data_of(const Array& array) {
+  return static_cast<const T*>(array.view.data);
+}
+template <typename T>
+T* data_of(Array& array) {
+  return static_cast<T*>(array.view.data);
+}
+
+/// Calls f(T()) with the element type of a dtype that graphs hold.
+template <typename F>
+auto by_dtype(DType dtype, F f) {
+  switch (dtype) {
+    case DType::Float32:
+      return f(float());
+    case DType::Int32:
+      return f(int32_t());
+    case DType::Int64:
+      return f(int64_t());
+    case DType::Float64:
+      return f(double());
+    default:
+      throw InternalError("graph executor", "no evaluator for " + to_string(dtype));
+  }
+}
+
+/// The same for reals only.
+template <typename F>
+auto by_real(DType dtype, F f) {
+  return dtype == DType::Float64 ? f(double()) : f(float());
+}
+
+}  // namespace heddle::engine
