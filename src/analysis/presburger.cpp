@@ -84,9 +84,10 @@ isl::set coalesce(const isl::set& set) {
 
 isl::set detached(const isl::set& set) {
   char* text = checked(isl_set_to_str(set.get()));
-  isl_set* copy = isl_set_read_from_str(isl_set_get_ctx(set.get()), text);
+  isl_set* read = isl_set_read_from_str(isl_set_get_ctx(set.get()), text);
   std::free(text);
-  return isl::manage(checked(isl_set_align_params(checked(copy), isl_set_get_space(set.get()))));
+  const isl::set copy = isl::manage(checked(read));  // Owned before the space exists: a refused read must leak neither.
+  return isl::manage(checked(isl_set_align_params(copy.copy(), isl_set_get_space(set.get()))));
 }
 
 isl::set swap_dimensions(const isl::set& set) { return set.apply(isl::map(set.ctx(), "{ [a, b] -> [b, a] }")); }
