@@ -1,6 +1,5 @@
 #include "src/analysis/counts.h"
 
-#include <chrono>
 #include <set>
 
 #include "heddle/error.h"
@@ -9,6 +8,7 @@
 #include "src/analysis/row_sweep.h"
 #include "src/analysis/row_totals.h"
 #include "src/ir/rewrite.h"
+#include "src/support/timer.h"
 
 namespace heddle::analysis {
 namespace {
@@ -64,12 +64,12 @@ MaskCounts count_symbolic(const MaskFacts& facts, Lengths lengths, const CountRe
 
 MaskCounts count(const MaskFacts& facts, Lengths lengths, const CountRequest& request, const Ints& ints) {
   check(lengths, request);
-  const auto start = std::chrono::steady_clock::now();
+  const support::Timer timer;
   const Ints values = with_lengths(ints, lengths, names_of(facts.mask()));
   const bool enumerated = facts.proof() == Proof::Enumerated;
   MaskCounts counts = enumerated ? enumerate(facts.mask(), lengths, request, values) : count_symbolic(facts, lengths, request, values);
   counts.proof = facts.proof();
-  counts.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  counts.milliseconds = timer.milliseconds();
   return counts;
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "src/analysis/batch_program.h"
+#include "src/analysis/linear_expr.h"
 #include "src/ir/evaluate.h"
 #include "src/ir/rewrite.h"
 
@@ -16,55 +17,21 @@ using ir::Expr;
 using ir::Op;
 using Ints = std::map<std::string, int64_t>;
 
-/// expr = coefficient * variable + rest, where rest does not mention the variable.
-struct Linear {
-  int64_t coefficient = 0;
-  Expr rest;
-};
-
-std::optional<Linear> linear(const Expr& expr, const std::string& variable);
-
-std::optional<Linear> linear_sum(const Expr& expr, const std::string& variable) {
-  const auto a = linear(expr->operands[0], variable), b = linear(expr->operands[1], variable);
-  if (!a || !b) return std::nullopt;
-  const int64_t sign = expr->op == Op::Sub ? -1 : 1;
-  return Linear{a->coefficient + sign * b->coefficient, ir::make(expr->op, {a->rest, b->rest})};
+/// A bound of the inner loop that falls with the outer variable: rest - slope * outer, slope > 0.
+std::optional<Linear> falling(const Expr& bound, const std::string& outer) {
+  auto split = linear(bound, outer);
+  return split && split->coefficient < 0 ? split : std::nullopt;
 }
 
-std::optional<Linear> linear_product(const Expr& expr, const std::string& variable) {
-  for (int side : {0, 1}) {
-    const auto factor = ir::as_int_constant(expr->operands[side]);
-    const auto other = factor ? linear(expr->operands[1 - side], variable) : std::nullopt;
-    if (other) return Linear{*factor * other->coefficient, ir::make(Op::Mul, {ir::int_const(*factor), other->rest})};
-  }
-  return std::nullopt;
-}
-
-std::optional<Linear> linear(const Expr& expr, const std::string& variable) {
-  if (!ir::mentions(expr, variable)) return Linear{0, expr};
-  switch (expr->op) {
-    case Op::Var: return Linear{1, ir::int_const(0)};
-    case Op::Neg: {
-      const auto a = linear(expr->operands[0], variable);
-      return a ? std::optional(Linear{-a->coefficient, ir::make(Op::Neg, {a->rest})}) : std::nullopt;
+/// Whether the bounds of `loop` leave it closed when `outer` stays a closed loop too. `inner_pair`: these are the only two loops.
+bool closed_under(const ir::Loop& loop, const std::string& outer, bool inner_pair) {
+  if (loop.offset && ir::mentions(loop.offset, outer)) return false;
+  for (const std::vector<Expr>* bounds : {&loop.lower, &loop.upper}) {
+    for (const Expr& bound : *bounds) {
+      if (ir::mentions(bound, outer) && !(inner_pair && falling(bound, outer))) return false;
     }
-    case Op::Add:
-    case Op::Sub: return linear_sum(expr, variable);
-    case Op::Mul: return linear_product(expr, variable);
-    default: return std::nullopt;
   }
-}
-
-bool any_mentions(const std::vector<Expr>& exprs, const std::string& variable) {
-  for (const Expr& expr : exprs) {
-    if (ir::mentions(expr, variable)) return true;
-  }
-  return false;
-}
-
-bool bounds_mention(const ir::Loop& loop, const std::string& variable) {
-  return any_mentions(loop.lower, variable) || any_mentions(loop.upper, variable) ||
-         (loop.offset && ir::mentions(loop.offset, variable));
+  return true;
 }
 
 /// Nodes of one loop's bounds in a program.
@@ -116,7 +83,8 @@ size_t expanded_loops(const ir::NestPiece& piece) {
     Expr value = piece.value;
     for (size_t i = expanded; i < piece.loops.size() && closed; ++i) {
       const std::string& variable = piece.loops[i].variable;
-      for (size_t j = i + 1; j < piece.loops.size(); ++j) closed = closed && !bounds_mention(piece.loops[j], variable);
+      const bool pair = piece.loops.size() - expanded == 2;
+      for (size_t j = i + 1; j < piece.loops.size(); ++j) closed = closed && closed_under(piece.loops[j], variable, pair);
       const auto split = linear(value, variable);
       closed = closed && split && !any_mentions(piece.inner, variable);
       if (split) value = split->rest;

@@ -16,17 +16,6 @@ bool is_extremum(const Expr& e) { return e->op == Op::Min || e->op == Op::Max; }
 bool is_choice(const Expr& e) { return is_extremum(e) || e->op == Op::Select; }
 Op other_extremum(Op op) { return op == Op::Min ? Op::Max : Op::Min; }
 
-Op negated_comparison(Op op) {
-  switch (op) {
-    case Op::Lt: return Op::Ge;
-    case Op::Le: return Op::Gt;
-    case Op::Gt: return Op::Le;
-    case Op::Ge: return Op::Lt;
-    case Op::Eq: return Op::Ne;
-    default: return Op::Eq;
-  }
-}
-
 /// How an operation behaves in one of its operands.
 enum class Direction { Rising, Falling, Neither };
 
@@ -67,7 +56,7 @@ class Normalizer {
   Expr comparison(const Expr& e, bool negated) {
     const Expr& a = e->operands.at(0);
     const Expr& b = e->operands.at(1);
-    const Op op = negated ? negated_comparison(e->op) : e->op;
+    const Op op = negated ? ir::opposite(e->op) : e->op;
     if (a->type == ir::Type::Bool) {
       const bool same = op == Op::Eq;
       return any(both(formula(a, false), formula(b, !same)), both(formula(a, true), formula(b, same)));

@@ -1,11 +1,11 @@
 #include "src/analysis/presburger.h"
 #include <malloc.h>
-#include <chrono>
 #include <cstdlib>
 #include <isl/ctx.h>
 #include <isl/map.h>
 #include <isl/options.h>
 #include <isl/set.h>
+#include "src/support/timer.h"
 
 namespace heddle::analysis {
 namespace {
@@ -22,10 +22,6 @@ const unsigned long* find_counter(isl_ctx* context) {
   }
   isl_ctx_set_max_operations(context, 0);
   return found;
-}
-
-double milliseconds_now() {
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 }  // namespace
@@ -53,9 +49,9 @@ void IslContext::stop() {
 
 void run_stage(IslContext& context, const std::string& name, uint64_t budget, std::vector<StageCost>& log,
                const std::function<void()>& work) {
-  const double begin = milliseconds_now();
+  const support::Timer timer;
   const auto finish = [&](const std::string& outcome) {
-    log.push_back({name, milliseconds_now() - begin, context.operations(), outcome});
+    log.push_back({name, timer.milliseconds(), context.operations(), outcome});
     context.stop();
   };
   context.start(budget);

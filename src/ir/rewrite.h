@@ -24,6 +24,9 @@ Expr rebuild(const Expr& expr, const std::function<Expr(const Expr&)>& step);
 /// changes the result at any pair. Example: `q + (512 - 64) >= k` becomes `q + 448 >= k`.
 Expr simplify(const Expr& expr);
 
+/// The comparison that holds exactly when `op`, one of Lt Le Gt Ge Eq Ne, does not, over Ints. Eq and Ne serve Reals too (NaN != NaN).
+Op opposite(Op op);
+
 /// Makes zero divisors mask a pair: `m` becomes `m && d1 != 0 && ...` for every Div/Mod divisor of an Int that is not a
 /// non-zero constant. Use on whole masks; for a score pass the score's divisors in through `also`.
 Expr guard_divisors(const Expr& mask, const Expr& also = nullptr);

@@ -9,17 +9,6 @@
 namespace heddle::ir {
 namespace {
 
-const char* text(TensorId tensor) {
-  switch (tensor) {
-    case TensorId::Q: return "Q";
-    case TensorId::K: return "K";
-    case TensorId::V: return "V";
-    case TensorId::O: return "O";
-    case TensorId::Lse: break;
-  }
-  return "LSE";
-}
-
 const char* text(BufferKind kind) {
   switch (kind) {
     case BufferKind::Matrix: return "matrix";

@@ -7,6 +7,17 @@
 
 namespace heddle::ir {
 
+Op opposite(Op op) {
+  switch (op) {
+    case Op::Lt: return Op::Ge;
+    case Op::Le: return Op::Gt;
+    case Op::Gt: return Op::Le;
+    case Op::Ge: return Op::Lt;
+    case Op::Eq: return Op::Ne;
+    default: return Op::Eq;
+  }
+}
+
 namespace {
 
 bool is_constant(const Expr& e) { return e->op == Op::IntConst || e->op == Op::RealConst || e->op == Op::BoolConst; }
@@ -81,18 +92,6 @@ Expr simplify_junction(const Expr& e) {
   if (is_bool(a, !neutral) || is_bool(b, !neutral)) return bool_const(!neutral);
   if (is_bool(a, neutral) || equal(a, b)) return b;
   return is_bool(b, neutral) ? a : e;
-}
-
-/// The comparison that holds exactly when `op` does not, over Ints. Eq and Ne serve Reals too (NaN != NaN).
-Op opposite(Op op) {
-  switch (op) {
-    case Op::Lt: return Op::Ge;
-    case Op::Le: return Op::Gt;
-    case Op::Gt: return Op::Le;
-    case Op::Ge: return Op::Lt;
-    case Op::Eq: return Op::Ne;
-    default: return Op::Eq;
-  }
 }
 
 Expr simplify_not(const Expr& e) {

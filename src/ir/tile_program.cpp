@@ -8,6 +8,18 @@
 #include "src/ir/rewrite.h"
 
 namespace heddle::ir {
+
+const char* text(TensorId tensor) {
+  switch (tensor) {
+    case TensorId::Q: return "Q";
+    case TensorId::K: return "K";
+    case TensorId::V: return "V";
+    case TensorId::O: return "O";
+    case TensorId::Lse: break;
+  }
+  return "LSE";
+}
+
 namespace {
 
 const char* text(Extent extent) {
@@ -19,17 +31,6 @@ const char* text(Extent extent) {
     case Extent::One: break;
   }
   return "1";
-}
-
-const char* text(TensorId tensor) {
-  switch (tensor) {
-    case TensorId::Q: return "Q";
-    case TensorId::K: return "K";
-    case TensorId::V: return "V";
-    case TensorId::O: return "O";
-    case TensorId::Lse: break;
-  }
-  return "LSE";
 }
 
 std::string indent(const std::string& lines, int depth) {

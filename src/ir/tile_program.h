@@ -27,6 +27,7 @@ namespace heddle::ir {
 
 enum class ValueKind { Tile, Fragment, Row };
 enum class TensorId { Q, K, V, O, Lse };
+const char* text(TensorId tensor);  ///< "Q", ..., "LSE"
 
 /// Symbolic extents of a tile axis.
 enum class Extent { BlockRows, StepKeys, HeadDim, ValueDim, One };

@@ -180,9 +180,9 @@ class Verifier {
 
   void map_input(ValueId input, ValueId out) const {
     computed(input);
-    if (info(input).kind == ValueKind::Fragment) shape(input, info(out).rows, info(out).cols);
     require(info(out).kind == ValueKind::Fragment || info(input).kind == ValueKind::Row, "row maps read rows only",
             info(input).name);
+    if (info(input).kind == ValueKind::Fragment) shape(input, info(out).rows, info(out).cols);
   }
   void arguments(const Expr& expr, size_t inputs) const {
     if (expr->op == Op::Arg) {
