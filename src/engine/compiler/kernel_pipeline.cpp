@@ -1,0 +1,103 @@
+#include "src/engine/compiler/kernel_pipeline.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "src/codegen/llvm/emit_kernel.h"
+#include "src/ir/rewrite.h"
+#include "src/jit/toolchain.h"
+#include "src/lower/pipeline.h"
+#include "src/lower/schedule_cpu.h"
+#include "src/support/timer.h"
+
+namespace heddle::engine {
+namespace {
+
+constexpr const char* kSymbol = "heddle_attention";
+
+/// A problem on its way down, with the time of every step.
+struct Descent {
+  lower::PipelineState front;
+  ir::ScheduledProgram schedule;
+  std::vector<PassTime> times;
+
+  template <typename Step>
+  auto timed(const char* name, const Step& step) {
+    const support::Timer timer;
+    auto made = step();
+    times.push_back({name, timer.milliseconds()});
+    return made;
+  }
+  void run_front(const ir::AttentionProblem& problem, const support::PassContext& context) {
+    lower::PipelineResult result = lower::run_pipeline(problem, context);
+    front = std::move(result.state);
+    for (support::TimedPass& pass : result.times) times.push_back({std::move(pass.name), pass.milliseconds});
+  }
+  void run_schedule() {
+    schedule = timed("schedule", [&] { return lower::schedule_cpu(front.tile, front.problem.target); });
+    ir::verify(schedule);
+  }
+  codegen::SourceUnit emit() {
+    return timed("emit", [&] { return codegen::emit_kernel(schedule, kSymbol); });
+  }
+};
+
+std::string summary(const ir::AttentionProblem& problem) {
+  std::string text = fmt::format("attention {} head_dim {}", problem.target.to_string(), problem.head_dim);
+  if (problem.value_dim != problem.head_dim) text += fmt::format(" value_dim {}", problem.value_dim);
+  text += fmt::format(" mask {}", problem.mask ? ir::print(problem.mask) : "none");
+  if (problem.score) text += fmt::format(" score {}", ir::print(problem.score));
+  return problem.lse ? text + " lse" : text;
+}
+
+LaunchRecord record_of(const ir::AttentionProblem& problem, const Descent& descent) {
+  LaunchRecord record;
+  record.symbol = kSymbol;
+  record.target = problem.target.to_string();
+  record.head_dim = problem.head_dim;
+  record.value_dim = problem.value_dim;
+  record.block_rows = descent.front.plan.tile_rows;
+  record.scratch_bytes = descent.schedule.scratch_bytes;
+  record.max_positions = ir::kMaxPositions;
+  record.lse = problem.lse;
+  record.int_params = descent.front.parameters.ints;
+  record.real_params = descent.front.parameters.reals;
+  record.summary = summary(problem);
+  record.facts = lower::facts_text(descent.front);
+  record.plan = plan::explain(descent.front.plan);
+  return record;
+}
+
+}  // namespace
+
+CompiledKernel compile_kernel(const ir::AttentionProblem& problem, const support::PassContext& context) {
+  Descent descent;
+  descent.run_front(problem, context);
+  descent.run_schedule();
+  codegen::SourceUnit unit = descent.emit();
+  CompiledKernel kernel;
+  kernel.object = descent.timed("LLVM", [&] { return jit::compile(std::move(unit)); });
+  kernel.record = descent.timed("report", [&] { return record_of(problem, descent); });
+  kernel.times = std::move(descent.times);
+  return kernel;
+}
+
+std::string stage_text(const ir::AttentionProblem& problem, StageText stage) {
+  if (stage == StageText::Formula) return ir::canonical_text(problem);
+  Descent descent;
+  descent.run_front(problem, {});
+  switch (stage) {
+    case StageText::Facts: return lower::facts_text(descent.front);
+    case StageText::Plan: return plan::print(descent.front.plan);
+    case StageText::Explain: return plan::explain(descent.front.plan);
+    case StageText::Tile: return ir::print(descent.front.tile);
+    default: break;
+  }
+  descent.run_schedule();
+  if (stage == StageText::Schedule) return ir::print(descent.schedule);
+  codegen::SourceUnit unit = descent.emit();
+  return stage == StageText::Source ? codegen::print(unit) : jit::assembly(std::move(unit));
+}
+
+}  // namespace heddle::engine

@@ -1,1 +1,0 @@
-// Placeholder of an empty room: to be removed with its first source.
