@@ -1,0 +1,191 @@
+// Attention kernels against OpenBLAS sgemm and against our own dense kernel, each pair interleaved in one run.
+//
+// `ratio`: floating-point rate of the kernel (4 * pairs * head_dim per head) over the rate of sgemm 2048 x 2048 x 2048 on as many
+// threads. `efficiency`: (dense time * allowed share of the pairs) / sparse time, at the same lengths. Both from best times, so that
+// other work on the machine, which only ever slows a run down, weighs as little as it can; `*_median` are from median times.
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <random>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+#include "heddle/engine.h"
+#include "runtime/blas.h"
+#include "runtime/thread_pool.h"
+
+namespace {
+
+struct Shape {
+  int64_t heads, length, head_dim;
+};
+
+/// Random operands of one attention in [1, heads, length, head_dim].
+struct Operands {
+  explicit Operands(const Shape& shape) : dims{1, shape.heads, shape.length, shape.head_dim} {
+    std::mt19937 random(1);
+    std::normal_distribution<float> normal;
+    for (std::vector<float>* data : {&q, &k, &v, &o}) {
+      data->resize(static_cast<size_t>(shape.heads * shape.length * shape.head_dim));
+      for (float& x : *data) x = normal(random);
+    }
+  }
+  heddle::Tensor view(std::vector<float>& data) { return heddle::Tensor::dense(data.data(), dims, heddle::DType::Float32); }
+  void run(const heddle::Attention& attention) { attention.run(view(q), view(k), view(v), view(o)); }
+
+  std::vector<int64_t> dims;
+  std::vector<float> q, k, v, o;
+};
+
+/// sgemm of square matrices on a pool.
+struct Sgemm {
+  static constexpr int64_t kSize = 2048;
+  explicit Sgemm(int threads) : pool(threads), a(kSize * kSize, 0.5f), b(kSize * kSize, 0.25f), c(kSize * kSize) {}
+  void run() {
+    heddle::runtime::Gemm<float> product;
+    product.m = product.n = product.k = product.lda = product.ldb = product.ldc = kSize;
+    product.a = a.data();
+    product.b = b.data();
+    product.c = c.data();
+    heddle::runtime::Blas::open().gemm(product, pool);
+  }
+  static double flops() { return 2.0 * kSize * kSize * kSize; }
+
+  heddle::runtime::ThreadPool pool;
+  std::vector<float> a, b, c;
+};
+
+double seconds(const std::function<void()>& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Times of two works, taken in turn.
+struct Pair {
+  std::vector<double> first, second;
+
+  void measure(benchmark::State& state, const std::function<void()>& a, const std::function<void()>& b) {
+    a();
+    b();
+    for (auto _ : state) {
+      first.push_back(seconds(a));
+      second.push_back(seconds(b));
+      state.SetIterationTime(first.back());
+    }
+    std::sort(first.begin(), first.end());
+    std::sort(second.begin(), second.end());
+  }
+  double best() const { return second.front() / first.front(); }
+  double median() const { return second[second.size() / 2] / first[first.size() / 2]; }
+};
+
+heddle::EngineOptions engine_options(int threads) {
+  heddle::EngineOptions options;
+  options.threads = threads;
+  options.disk_cache = false;
+  return options;
+}
+
+heddle::AttentionSpec spec_of(const std::string& mask, int64_t head_dim) {
+  heddle::AttentionSpec spec;
+  if (!mask.empty()) spec.mask = heddle::Mask::parse(mask);
+  spec.head_dim = head_dim;
+  return spec;
+}
+
+double pairs_of(const std::string& mask, int64_t length, const std::function<bool(int64_t, int64_t)>& allowed) {
+  if (mask.empty()) return static_cast<double>(length) * static_cast<double>(length);
+  double pairs = 0;
+  for (int64_t q = 0; q < length; ++q) {
+    for (int64_t k = 0; k < length; ++k) pairs += allowed(q, k);
+  }
+  return pairs;
+}
+
+void dense_against_sgemm(benchmark::State& state, Shape shape, int threads) {
+  heddle::Engine engine(engine_options(threads));
+  const heddle::Attention attention = engine.attention(spec_of("", shape.head_dim));
+  Operands operands(shape);
+  Sgemm sgemm(threads);
+  Pair times;
+  times.measure(state, [&] { operands.run(attention); }, [&] { sgemm.run(); });
+  const double length = static_cast<double>(shape.length);
+  const double flops = 4.0 * static_cast<double>(shape.heads * shape.head_dim) * length * length;
+  state.counters["ratio"] = times.best() * flops / Sgemm::flops();
+  state.counters["ratio_median"] = times.median() * flops / Sgemm::flops();
+  state.counters["GFLOPs"] = flops / times.first.front() * 1e-9;
+  state.counters["sgemm_GFLOPs"] = Sgemm::flops() / times.second.front() * 1e-9;
+}
+
+struct MaskCase {
+  std::string name, formula;
+  std::function<bool(int64_t, int64_t)> allowed;
+};
+
+void sparse_against_dense(benchmark::State& state, const MaskCase& mask, Shape shape, int threads) {
+  heddle::Engine engine(engine_options(threads));
+  const heddle::Attention sparse = engine.attention(spec_of(mask.formula, shape.head_dim));
+  const heddle::Attention dense = engine.attention(spec_of("", shape.head_dim));
+  Operands operands(shape);
+  Pair times;
+  times.measure(state, [&] { operands.run(sparse); }, [&] { operands.run(dense); });
+  const double length = static_cast<double>(shape.length);
+  const double share = pairs_of(mask.formula, shape.length, mask.allowed) / (length * length);
+  state.counters["share"] = share;
+  state.counters["efficiency"] = times.best() * share;
+  state.counters["efficiency_median"] = times.median() * share;
+}
+
+void add(const std::string& name, const std::function<void(benchmark::State&)>& run) {
+  benchmark::RegisterBenchmark(name.c_str(), run)->UseManualTime()->Unit(benchmark::kMillisecond)->MinTime(2);
+}
+
+void add_all(int threads) {
+  const std::string suffix = "/threads:" + std::to_string(threads);
+  for (int64_t head_dim : {64, 128}) {
+    const Shape shape{12, 2048, head_dim};
+    add("dense/D:" + std::to_string(head_dim) + "/S:2048/H:12" + suffix,
+        [=](benchmark::State& state) { dense_against_sgemm(state, shape, threads); });
+  }
+  const std::vector<MaskCase> masks = {
+      {"causal", "k <= q", [](int64_t q, int64_t k) { return k <= q; }},
+      {"window256", "k <= q && q - k < 256", [](int64_t q, int64_t k) { return k <= q && q - k < 256; }},
+      {"longformer512", "abs(q - k) <= 256 || k < 64 || q < 64",
+       [](int64_t q, int64_t k) { return std::abs(q - k) <= 256 || k < 64 || q < 64; }},
+      {"strided32", "k <= q && (q - k < 32 || (q - k) % 32 == 0)",
+       [](int64_t q, int64_t k) { return k <= q && (q - k < 32 || (q - k) % 32 == 0); }},
+  };
+  for (const MaskCase& mask : masks) {
+    add(mask.name + "/D:64/S:8192/H:2" + suffix,
+        [=](benchmark::State& state) { sparse_against_dense(state, mask, {2, 8192, 64}, threads); });
+  }
+}
+
+/// OpenBLAS reads its environment when it is opened: both variables halve it on some machines, so the process starts anew without them.
+void clear_blas_environment(char** arguments) {
+  if (!std::getenv("OPENBLAS_CORETYPE") && !std::getenv("OPENBLAS_L2_SIZE")) return;
+  unsetenv("OPENBLAS_CORETYPE");
+  unsetenv("OPENBLAS_L2_SIZE");
+  execv("/proc/self/exe", arguments);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  clear_blas_environment(argv);
+  benchmark::Initialize(&argc, argv);
+  const heddle::runtime::BlasInfo& blas = heddle::runtime::Blas::open().info();
+  benchmark::AddCustomContext("openblas", blas.version + ", core type " + blas.core);
+  benchmark::AddCustomContext("target", heddle::Target::host().to_string());
+  add_all(1);
+  const int all = heddle::Engine(engine_options(0)).threads();
+  if (all > 1) add_all(all);
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}
