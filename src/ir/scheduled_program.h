@@ -122,9 +122,9 @@ void visit_buffers(const ScheduledStatement& statement, const std::function<void
 
 std::string print(const ScheduledProgram& program);
 
-/// Checks: rows fill whole vectors; register tiles keep to registers (columns * vectors + vectors + 1 of them); buffers are aligned,
-/// inside scratch and disjoint; every operand is a buffer of the kind and size its use needs; locals are defined once, before use;
-/// steps stand in loops and stores outside. Throws InternalError naming the rule.
+/// Checks: rows fill whole vectors; register tiles of several columns keep to registers (columns * vectors + vectors + 1 of them);
+/// buffers are aligned, inside scratch and disjoint; every operand is a buffer of the kind and size its use needs; locals are defined
+/// once, before use; steps stand in loops and stores outside. Throws InternalError naming the rule.
 void verify(const ScheduledProgram& program);
 
 }  // namespace heddle::ir
