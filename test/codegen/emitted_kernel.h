@@ -21,7 +21,7 @@ namespace heddle::test {
 
 /// Everything a kernel is specialised for.
 struct KernelSpec {
-  std::string mask, score;               ///< Empty: every pair; the plain score.
+  std::string mask{}, score{};           ///< Empty: every pair; the plain score.
   int64_t head_dim = 16, value_dim = 16;
   bool lse = true;
   Target target = Target::host();
@@ -45,7 +45,8 @@ inline ir::AttentionProblem problem_of(const KernelSpec& spec) {
   for (const std::string& name : spec.reals) parameters[name] = Dynamic{true};
   ir::AttentionProblem problem;
   if (!spec.score.empty()) problem.score = dsl::parse_formula(spec.score, {ir::Type::Real, parameters, "score"});
-  const ir::Expr mask = spec.mask.empty() ? ir::bool_const(true) : dsl::parse_formula(spec.mask, {ir::Type::Bool, parameters, "mask"});
+  const std::string mask_text = spec.mask.empty() ? "true" : spec.mask;
+  const ir::Expr mask = dsl::parse_formula(mask_text, {ir::Type::Bool, parameters, "mask"});
   const ir::Expr guarded = ir::simplify(ir::guard_divisors(mask, problem.score));
   if (!ir::equal(guarded, ir::bool_const(true))) problem.mask = guarded;
   problem.head_dim = spec.head_dim, problem.value_dim = spec.value_dim, problem.lse = spec.lse, problem.target = spec.target;
