@@ -17,21 +17,10 @@ using ir::Expr;
 using ir::Op;
 using Ints = std::map<std::string, int64_t>;
 
-/// A bound of the inner loop that falls with the outer variable: rest - slope * outer, slope > 0.
-std::optional<Linear> falling(const Expr& bound, const std::string& outer) {
-  auto split = linear(bound, outer);
-  return split && split->coefficient < 0 ? split : std::nullopt;
-}
-
-/// Whether the bounds of `loop` leave it closed when `outer` stays a closed loop too. `inner_pair`: these are the only two loops.
-bool closed_under(const ir::Loop& loop, const std::string& outer, bool inner_pair) {
-  if (loop.offset && ir::mentions(loop.offset, outer)) return false;
-  for (const std::vector<Expr>* bounds : {&loop.lower, &loop.upper}) {
-    for (const Expr& bound : *bounds) {
-      if (ir::mentions(bound, outer) && !(inner_pair && falling(bound, outer))) return false;
-    }
-  }
-  return true;
+/// Whether a bound or the offset of `loop` depends on the variable.
+bool depends(const ir::Loop& loop, const std::string& variable) {
+  return any_mentions(loop.lower, variable) || any_mentions(loop.upper, variable) ||
+         (loop.offset && ir::mentions(loop.offset, variable));
 }
 
 /// Nodes of one loop's bounds in a program.
@@ -83,8 +72,7 @@ size_t expanded_loops(const ir::NestPiece& piece) {
     Expr value = piece.value;
     for (size_t i = expanded; i < piece.loops.size() && closed; ++i) {
       const std::string& variable = piece.loops[i].variable;
-      const bool pair = piece.loops.size() - expanded == 2;
-      for (size_t j = i + 1; j < piece.loops.size(); ++j) closed = closed && closed_under(piece.loops[j], variable, pair);
+      for (size_t j = i + 1; j < piece.loops.size(); ++j) closed = closed && !depends(piece.loops[j], variable);
       const auto split = linear(value, variable);
       closed = closed && split && !any_mentions(piece.inner, variable);
       if (split) value = split->rest;
