@@ -1,4 +1,5 @@
 #include "src/analysis/digits.h"
+#include <algorithm>
 #include <numeric>
 #include <set>
 #include "src/ir/rewrite.h"
@@ -63,21 +64,96 @@ std::optional<int64_t> lines(std::optional<int64_t> length, int64_t period) {
   return (*length + period - 1) / period;
 }
 
-/// Pieces of two loops: one of `high` outside one of `low`.
-ir::LoopNest product(const ir::LoopNest& high, const ir::LoopNest& low, const Expr& value) {
-  ir::LoopNest nest;
-  for (const ir::NestPiece& a : high.pieces) {
-    for (const ir::NestPiece& b : low.pieces) {
-      ir::NestPiece piece = a;
-      piece.guards.insert(piece.guards.end(), b.guards.begin(), b.guards.end());
-      piece.loops.insert(piece.loops.end(), b.loops.begin(), b.loops.end());
-      piece.inner.insert(piece.inner.end(), b.inner.begin(), b.inner.end());
-      piece.value = value;
-      nest.pieces.push_back(std::move(piece));
-    }
-  }
-  return nest;
+void append(std::vector<Expr>& to, const std::vector<Expr>& from) { to.insert(to.end(), from.begin(), from.end()); }
+
+/// `scale` * bound + shift for each bound.
+std::vector<Expr> moved(const std::vector<Expr>& bounds, int64_t scale, const Expr& shift) {
+  std::vector<Expr> result;
+  for (const Expr& bound : bounds) result.push_back(add(multiply(bound, scale), shift));
+  return result;
 }
+
+/// The one value that a loop has, if its bounds show that, and what else must hold for it.
+struct Single {
+  Expr value;
+  std::vector<Expr> guards;
+};
+
+std::optional<Single> single(const ir::Loop& loop) {
+  if (loop.stride != 1) return std::nullopt;
+  for (const Expr& value : loop.lower) {
+    const auto same = [&](const Expr& bound) { return ir::equal(bound, value); };
+    if (std::none_of(loop.upper.begin(), loop.upper.end(), same)) continue;
+    Single found{value, {}};
+    for (const Expr& low : loop.lower) {
+      if (!same(low)) found.guards.push_back(ir::make(Op::Ge, {value, low}));
+    }
+    for (const Expr& high : loop.upper) {
+      if (!same(high)) found.guards.push_back(ir::make(Op::Le, {value, high}));
+    }
+    return found;
+  }
+  return std::nullopt;
+}
+
+void substitute_in(std::vector<Expr>& conditions, const std::string& variable, const Expr& value) {
+  for (Expr& condition : conditions) {
+    condition = ir::substitute(condition, [&](const ir::ExprNode& leaf) { return leaf.name == variable ? value : nullptr; });
+  }
+}
+
+/// The values period * high + low for high of one nest and low, in [0, period), of another.
+class DigitProduct {
+ public:
+  DigitProduct(int64_t period, std::string visited) : period_(period), visited_(std::move(visited)) {}
+
+  ir::LoopNest operator()(const ir::LoopNest& high, const ir::LoopNest& low) const {
+    ir::LoopNest nest;
+    for (const ir::NestPiece& a : high.pieces) {
+      for (const ir::NestPiece& b : low.pieces) nest.pieces.push_back(piece(a, b));
+    }
+    return nest;
+  }
+
+ private:
+  /// One loop where one of the two digits has one value only.
+  ir::NestPiece piece(ir::NestPiece high, ir::NestPiece low) const {
+    ir::NestPiece result;
+    append(result.guards, high.guards);
+    append(result.guards, low.guards);
+    ir::Loop &a = high.loops[0], &b = low.loops[0];
+    const Expr value = ir::var(visited_);
+    if (const auto line = single(a)) {
+      const Expr base = multiply(line->value, period_);
+      append(result.guards, line->guards);
+      substitute_in(high.inner, a.variable, line->value);
+      substitute_in(low.inner, b.variable, subtract(value, base));
+      result.loops = {moved_loop(b, 1, base)};
+    } else if (const auto column = single(b)) {
+      append(result.guards, column->guards);
+      substitute_in(high.inner, a.variable, floor_divide(value, period_));
+      substitute_in(low.inner, b.variable, column->value);
+      result.loops = {moved_loop(a, period_, column->value)};
+    } else {
+      result.value = add(multiply(ir::var(a.variable), period_), ir::var(b.variable));
+      result.loops = {a, b};
+    }
+    append(result.inner, high.inner);
+    append(result.inner, low.inner);
+    if (!result.value) result.value = value;
+    return result;
+  }
+
+  /// The loop over scale * v + shift.
+  ir::Loop moved_loop(const ir::Loop& loop, int64_t scale, const Expr& shift) const {
+    ir::Loop result{visited_, moved(loop.lower, scale, shift), moved(loop.upper, scale, shift), scale * loop.stride, nullptr};
+    if (result.stride > 1) result.offset = loop.offset ? add(multiply(loop.offset, scale), shift) : shift;
+    return result;
+  }
+
+  int64_t period_;
+  std::string visited_;
+};
 
 void append(ir::LoopNest& nest, ir::LoopNest more) {
   nest.pieces.insert(nest.pieces.end(), std::make_move_iterator(more.pieces.begin()), std::make_move_iterator(more.pieces.end()));
@@ -94,37 +170,6 @@ struct AxisTiling {
   Expr low(const Expr& block) const {
     return tiles_per_line == 1 ? ir::int_const(0) : ir::make(Op::Mod, {block, ir::int_const(tiles_per_line)});
   }
-};
-
-/// Tile numbers first + n, n in [0, tiles_per_line), of line `high`.
-class TileBounds {
- public:
-  TileBounds(const AxisTiling& axis, const NestNames& high, const NestNames& low)
-      : per_line_(axis.tiles_per_line), line_(multiply(ir::var(high.visited), per_line_)), value_(add(line_, ir::var(low.visited))) {}
-
-  const Expr& value() const { return value_; }
-  /// Tile numbers below `end`.
-  void below(ir::LoopNest& nest, const Expr& end) const {
-    const Expr last = subtract(end, ir::int_const(1));
-    for (ir::NestPiece& piece : nest.pieces) {
-      piece.loops[0].upper.push_back(floor_divide(last, per_line_));
-      piece.loops[1].upper.push_back(subtract(last, line_));
-    }
-  }
-  /// Only the tile number `tile`, where it is below `end`.
-  void only(ir::LoopNest& nest, const Expr& tile, const Expr& end) const {
-    for (ir::NestPiece& piece : nest.pieces) {
-      piece.guards.push_back(ir::make(Op::Lt, {tile, end}));
-      for (auto bounds : {&ir::Loop::lower, &ir::Loop::upper}) {
-        (piece.loops[0].*bounds).push_back(floor_divide(tile, per_line_));
-        (piece.loops[1].*bounds).push_back(subtract(tile, line_));
-      }
-    }
-  }
-
- private:
-  int64_t per_line_;
-  Expr line_, value_;
 };
 
 }  // namespace
@@ -152,12 +197,15 @@ std::optional<DigitMask> split_digits(const Expr& mask, const PlaneBounds& bound
   return result;
 }
 
+bool DigitMask::couples() const { return high.mask->op != Op::BoolConst && low.mask->op != Op::BoolConst; }
+
 ir::LoopNest digit_rows(const DigitMask& mask, const Expr& length, const StageLog& log) {
-  const Expr last = subtract(length, ir::int_const(1)), period = ir::int_const(mask.period), q = ir::var("q");
-  const Expr line = multiply(ir::var("ky"), mask.period);
-  const NestNames high{ir::make(Op::Div, {q, period}), "ky", {floor_divide(last, mask.period)}};
-  const NestNames low{ir::make(Op::Mod, {q, period}), "kx", {subtract(last, line)}};
-  return product(row_nest(mask.high, high, log), row_nest(mask.low, low, log), add(line, ir::var("kx")));
+  const Expr period = ir::int_const(mask.period), q = ir::var("q");
+  const ir::LoopNest high = row_nest(mask.high, {ir::make(Op::Div, {q, period}), "ky", {}}, log);
+  const ir::LoopNest low = row_nest(mask.low, {ir::make(Op::Mod, {q, period}), "kx", {}}, log);
+  ir::LoopNest rows = DigitProduct(mask.period, "k")(high, low);
+  bound_values(rows, subtract(length, ir::int_const(1)));
+  return rows;
 }
 
 bool tiles_follow_digits(const DigitMask& mask, TileShape shape) {
@@ -165,27 +213,17 @@ bool tiles_follow_digits(const DigitMask& mask, TileShape shape) {
   return follows(shape.rows) && follows(shape.cols);
 }
 
-TileNests digit_tiles(const DigitMask& mask, const TileQuery& query, const StageLog& log) {
-  const AxisTiling rows(query.shape.rows, mask.period), cols(query.shape.cols, mask.period);
-  const AxisTiling& block = query.transposed ? cols : rows;
-  TileQuery high{{rows.high_tile, cols.high_tile}, query.transposed, "", "", std::nullopt, {}};
-  TileQuery low{{rows.low_tile, cols.low_tile}, query.transposed, "", "", std::nullopt, {}};
-  high.names = {block.high(query.names.outer), query.transposed ? "qy" : "ky", {}};
-  low.names = {block.low(query.names.outer), query.transposed ? "qx" : "kx", {}};
-  const TileNests a = tile_nests(mask.high, high, log), b = tile_nests(mask.low, low, log);
-
-  const TileBounds bounds(query.transposed ? rows : cols, high.names, low.names);
-  const Expr count = ir::var(query.count), whole = ir::var(query.whole);
-  TileNests nests;
-  nests.full = product(a.full, b.full, bounds.value());
-  ir::LoopNest cut = nests.full;
-  nests.partial = product(a.partial, b.partial, bounds.value());
-  append(nests.partial, product(a.partial, b.full, bounds.value()));
-  append(nests.partial, product(a.full, b.partial, bounds.value()));
-  bounds.below(nests.full, whole);
-  bounds.below(nests.partial, count);
-  bounds.only(cut, whole, count);
-  append(nests.partial, std::move(cut));
+TileNests digit_tiles(const DigitMask& mask, TileShape shape, bool transposed, TileStages& stages, const StageLog& log) {
+  const AxisTiling rows(shape.rows, mask.period), cols(shape.cols, mask.period);
+  const AxisTiling& block = transposed ? cols : rows;
+  const Expr outer = ir::var(transposed ? "kb" : "qb");
+  const NestNames high{block.high(outer), transposed ? "qy" : "ky", {}}, low{block.low(outer), transposed ? "qx" : "kx", {}};
+  const TileNests a = stages.nests(mask.high, {rows.high_tile, cols.high_tile}, transposed, high, log);
+  const TileNests b = stages.nests(mask.low, {rows.low_tile, cols.low_tile}, transposed, low, log);
+  const DigitProduct product((transposed ? rows : cols).tiles_per_line, transposed ? "qb" : "kb");
+  TileNests nests{product(a.partial, b.partial), product(a.full, b.full)};
+  append(nests.partial, product(a.partial, b.full));
+  append(nests.partial, product(a.full, b.partial));
   return nests;
 }
 

@@ -12,19 +12,20 @@ namespace heddle::analysis {
 struct DigitMask {
   int64_t period = 0;  ///< W
   MaskSource high, low;  ///< Over q and k that mean the digits; both digits of `low` are below W.
+  bool couples() const;  ///< Both factors say something.
 };
 
 /// The factors of a mask, or nullopt when it is no such product. `bounds`: of q and k themselves.
 std::optional<DigitMask> split_digits(const ir::Expr& mask, const PlaneBounds& bounds);
 
-/// Rows of the mask below `length` keys, in pieces of two loops.
+/// Rows of the mask below `length` keys, in pieces of two loops; of one where one of the digits has one value only.
 ir::LoopNest digit_rows(const DigitMask& mask, const ir::Expr& length, const StageLog& log);
 
 /// True when tiles of this shape are products of digit ranges.
 bool tiles_follow_digits(const DigitMask& mask, TileShape shape);
 
-/// Tile nests in flat tile numbers, pieces of two loops. Needs tiles_follow_digits.
-TileNests digit_tiles(const DigitMask& mask, const TileQuery& query, const StageLog& log);
+/// Nests of flat tile numbers on the plane, in pieces of one or two loops. Needs tiles_follow_digits. `mask` must outlive `stages`.
+TileNests digit_tiles(const DigitMask& mask, TileShape shape, bool transposed, TileStages& stages, const StageLog& log);
 
 MaskFacts::Lattice digit_lattice(const DigitMask& mask, const StageLog& log);
 

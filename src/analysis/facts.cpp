@@ -10,8 +10,6 @@ namespace {
 
 using ir::Expr;
 
-/// Digit masks are tried flat under this many operations a stage first: what is simple flat gets nests of one loop.
-constexpr uint64_t kFlatFirstBudget = 6'000;
 constexpr int64_t kMaxPosition = int64_t{1} << 30;
 
 /// One rung of the ladder: the mask as isl is to see it.
@@ -81,6 +79,7 @@ struct MaskFacts::State {
   std::vector<StageCost> costs;
   std::optional<RowFacts> rows;
   std::optional<Lattice> lattice;
+  TileStages tile_stages;
   std::map<std::pair<TileShape, bool>, std::optional<TileRelation>> tiles;
 
   State(Expr formula, AnalysisOptions wanted) : mask(std::move(formula)), options(wanted) {
@@ -95,11 +94,11 @@ struct MaskFacts::State {
     }
   }
 
-  StageLog log(const std::string& prefix, uint64_t budget) { return {prefix, std::min(budget, options.budget), &costs}; }
+  StageLog log(const std::string& prefix) { return {prefix, options.budget, &costs}; }
 
-  /// The first result of flat isl under a small budget (digit masks only), digits, and flat isl under the whole budget.
-  template <class Result, class Flat, class Digits>
-  std::optional<Result> attempt(const Rung& rung, bool use_digits, const Flat& flat, const Digits& digits) {
+  /// The first result of two ways.
+  template <class Result, class First, class Second>
+  std::optional<Result> attempt(const First& first, const Second& second) {
     const auto tried = [](const auto& work) -> std::optional<Result> {
       try {
         return work();
@@ -108,11 +107,16 @@ struct MaskFacts::State {
       }
       return std::nullopt;
     };
-    if (use_digits) {
-      if (auto result = tried([&] { return flat(kFlatFirstBudget); })) return result;
-      if (auto result = tried([&] { return digits(*rung.digits); })) return result;
-    }
-    return tried([&] { return flat(options.budget); });
+    std::optional<Result> result = tried(first);
+    return result ? result : tried(second);
+  }
+
+  /// By digits first where the mask says something of both, else flat first: then nests have one loop.
+  template <class Result, class Flat, class Digits>
+  std::optional<Result> attempt(const DigitMask* digit_mask, const Flat& flat, const Digits& by_digits) {
+    const auto digits = [&]() -> std::optional<Result> { return digit_mask ? std::optional<Result>(by_digits(*digit_mask)) : std::nullopt; };
+    const bool digits_first = digit_mask && digit_mask->couples();
+    return digits_first ? attempt<Result>(digits, flat) : attempt<Result>(flat, digits);
   }
 
   const RowFacts& row_facts() {
@@ -131,31 +135,24 @@ struct MaskFacts::State {
   std::optional<RowFacts> rows_of(const Rung& rung) {
     const Expr last = subtract(ir::var("Sk"), ir::int_const(1));
     return attempt<RowFacts>(
-        rung, rung.digits.has_value(),
-        [&](uint64_t budget) {
-          const NestNames names{ir::var("q"), "k", {last}};
-          return RowFacts{rung.proof, row_nest(rung.source, names, log("rows", budget)), {}, 0, {}};
-        },
+        rung.digits ? &*rung.digits : nullptr,
+        [&] { return RowFacts{rung.proof, row_nest(rung.source, {ir::var("q"), "k", {last}}, log("rows")), {}, 0, {}}; },
         [&](const DigitMask& digits) {
-          const StageLog costs_of = log("rows by digits", options.budget);
-          return RowFacts{rung.proof, digit_rows(digits, ir::var("Sk"), costs_of), {}, digits.period, {}};
+          return RowFacts{rung.proof, digit_rows(digits, ir::var("Sk"), log("rows by digits")), {}, digits.period, {}};
         });
   }
 
   std::optional<TileRelation> tiles_of(const Rung& rung, TileShape shape, bool transposed) {
-    TileQuery query{shape, transposed, transposed ? "NQ" : "NK", transposed ? "NQF" : "NF", std::nullopt, {}};
-    if (rung.proof == Proof::FixedLengths) query.length = transposed ? options.lengths->sq : options.lengths->sk;
-    query.names = {ir::var(transposed ? "kb" : "qb"), transposed ? "qb" : "kb", {subtract(ir::var(query.count), ir::int_const(1))}};
     const std::string name = "tiles " + std::to_string(shape.rows) + "x" + std::to_string(shape.cols) + (transposed ? "^T" : "");
     const auto relation = [&](TileNests nests) {
+      nests = bounded_tiles(std::move(nests), ir::var(transposed ? "NQ" : "NK"), ir::var(transposed ? "NQF" : "NF"));
       return TileRelation{shape, rung.proof, std::move(nests.partial), std::move(nests.full)};
     };
+    const NestNames names{ir::var(transposed ? "kb" : "qb"), transposed ? "qb" : "kb", {}};
     return attempt<TileRelation>(
-        rung, rung.digits && tiles_follow_digits(*rung.digits, shape),
-        [&](uint64_t budget) { return relation(tile_nests(rung.source, query, log(name, budget))); },
-        [&](const DigitMask& digits) {
-          return relation(digit_tiles(digits, query, log(name + " by digits", options.budget)));
-        });
+        rung.digits && tiles_follow_digits(*rung.digits, shape) ? &*rung.digits : nullptr,
+        [&] { return relation(tile_stages.nests(rung.source, shape, transposed, names, log(name))); },
+        [&](const DigitMask& digits) { return relation(digit_tiles(digits, shape, transposed, tile_stages, log(name + " by digits"))); });
   }
 
   Lattice find_lattice() {
@@ -163,8 +160,8 @@ struct MaskFacts::State {
     if (!found.rung) return {1, ir::int_const(0)};
     const Rung& rung = rungs[*found.rung];
     try {
-      if (found.digit_period != 0) return digit_lattice(*rung.digits, log("lattice by digits", options.budget));
-      return lattice_of(rung.source, ir::var("q"), log("lattice", options.budget));
+      if (found.digit_period != 0) return digit_lattice(*rung.digits, log("lattice by digits"));
+      return lattice_of(rung.source, ir::var("q"), log("lattice"));
     } catch (const OverBudget&) {
     } catch (const NotAffine&) {
     }

@@ -142,12 +142,9 @@ std::string Parameters::bounds() const {
   return text;
 }
 
-Plane build_plane(const IslContext& context, const Expr& mask, const Parameters& parameters, const PlaneBounds& bounds,
-                  const std::string& extra) {
+Plane build_plane(const IslContext& context, const Expr& mask, const Parameters& parameters, const PlaneBounds& bounds) {
   const std::string list = parameters.list();
-  std::string constraints = parameters.bounds();
-  if (!extra.empty()) constraints += " and " + extra;
-  Plane plane{parameters, isl::set(context.get(), list + " -> { : " + constraints + " }"), {}, {}, {}};
+  Plane plane{parameters, isl::set(context.get(), list + " -> { : " + parameters.bounds() + " }"), {}, {}, {}};
   std::string box = "0 <= q and 0 <= k";
   if (bounds.q) box += " and q < " + std::to_string(*bounds.q);
   if (bounds.k) box += " and k < " + std::to_string(*bounds.k);
@@ -156,10 +153,6 @@ Plane build_plane(const IslContext& context, const Expr& mask, const Parameters&
   plane.allowed = coalesce(builder.build(normal_form(mask, false)).intersect(plane.domain));
   plane.masked = coalesce(builder.build(normal_form(mask, true)).intersect(plane.domain));
   return plane;
-}
-
-void transpose(Plane& plane) {
-  for (isl::set* set : {&plane.domain, &plane.allowed, &plane.masked}) *set = swap_dimensions(*set);
 }
 
 }  // namespace heddle::analysis

@@ -44,12 +44,9 @@ struct PlaneBounds {
 struct Plane {
   Parameters parameters;
   isl::set context;               ///< Parameter set.
-  isl::set domain, allowed, masked;  ///< { [q, k] }, or { [k, q] } after transpose().
+  isl::set domain, allowed, masked;  ///< { [q, k] }.
 };
 
-/// `extra` is isl text on the parameters, or empty.
-Plane build_plane(const IslContext& context, const ir::Expr& mask, const Parameters& parameters, const PlaneBounds& bounds,
-                  const std::string& extra);
-void transpose(Plane& plane);
+Plane build_plane(const IslContext& context, const ir::Expr& mask, const Parameters& parameters, const PlaneBounds& bounds);
 
 }  // namespace heddle::analysis

@@ -1,5 +1,4 @@
 #include "src/analysis/mask_stages.h"
-#include <fmt/format.h>
 #include <isl/aff.h>
 #include <isl/map.h>
 #include <isl/stride_info.h>
@@ -14,25 +13,8 @@ void stage(IslContext& context, const StageLog& log, const char* name, const std
   run_stage(context, log.prefix + ": " + name, log.budget, *log.costs, work);
 }
 
-std::string tile_context(const Parameters& parameters, const TileQuery& query) {
-  const int64_t tile = query.transposed ? query.shape.rows : query.shape.cols;
-  std::string text = tile_count_context(parameters, query.transposed ? "Sq" : "Sk", tile, query.count, query.whole);
-  if (!query.length) return text;
-  return text + fmt::format(" and {} = {} and {} = {}", parameters.name(query.count), (*query.length + tile - 1) / tile,
-                            parameters.name(query.whole), *query.length / tile);
-}
-
-Plane tile_plane(const IslContext& context, const MaskSource& source, const TileQuery& query) {
-  Parameters parameters = Parameters::of(source.mask, source.aliases);
-  std::string extra;
-  if (!query.count.empty()) {
-    parameters.add(query.count, ir::var(query.count));
-    parameters.add(query.whole, ir::var(query.whole));
-    extra = tile_context(parameters, query);
-  }
-  Plane plane = build_plane(context, source.mask, parameters, source.bounds, extra);
-  if (query.transposed) transpose(plane);
-  return plane;
+Plane whole_plane(const IslContext& context, const MaskSource& source) {
+  return build_plane(context, source.mask, Parameters::of(source.mask, source.aliases), source.bounds);
 }
 
 /// The stride of k over all of { [q, k] }, from a copy that nothing else uses.
@@ -60,25 +42,34 @@ ir::LoopNest row_nest(const MaskSource& source, const NestNames& names, const St
   IslContext context;
   ir::LoopNest nest;
   Plane plane;
-  stage(context, log, "build", [&] {
-    plane = build_plane(context, source.mask, Parameters::of(source.mask, source.aliases), source.bounds, "");
-  });
-  stage(context, log, "nest", [&] { nest = read_nest(plane.allowed, plane.context, plane.parameters, names); });
+  stage(context, log, "build", [&] { plane = whole_plane(context, source); });
+  stage(context, log, "nest", [&] { nest = read_nest(plane.allowed, 0, plane.context, plane.parameters, names); });
   return nest;
 }
 
-TileNests tile_nests(const MaskSource& source, const TileQuery& query, const StageLog& log) {
-  IslContext context;
+TileStages::Work& TileStages::work(const MaskSource& source, TileShape shape, const StageLog& log) {
+  std::unique_ptr<Work>& known = known_[{&source, shape}];
+  if (known) return *known;
+  auto fresh = std::make_unique<Work>();
+  stage(fresh->context, log, "build", [&] { fresh->plane = whole_plane(fresh->context, source); });
+  stage(fresh->context, log, "relation", [&] { fresh->sets = tile_sets(fresh->plane, shape); });
+  known = std::move(fresh);
+  return *known;
+}
+
+TileNests TileStages::nests(const MaskSource& source, TileShape shape, bool transposed, const NestNames& names, const StageLog& log) {
+  Work& found = work(source, shape, log);
+  const int outer = transposed ? 1 : 0;
   TileNests nests;
-  Plane plane;
-  TileSets sets;
-  const TileShape shape = query.transposed ? TileShape{query.shape.cols, query.shape.rows} : query.shape;
-  stage(context, log, "build", [&] { plane = tile_plane(context, source, query); });
-  stage(context, log, "relation", [&] { sets = tile_sets(plane, shape, query.count, query.whole); });
-  stage(context, log, "nests", [&] {
-    nests.partial = read_nest(sets.partial, plane.context, plane.parameters, query.names);
-    nests.full = read_nest(sets.full, plane.context, plane.parameters, query.names);
-  });
+  try {
+    stage(found.context, log, "nests", [&] {
+      nests.partial = read_nest(found.sets.partial, outer, found.plane.context, found.plane.parameters, names);
+      nests.full = read_nest(found.sets.full, outer, found.plane.context, found.plane.parameters, names);
+    });
+  } catch (...) {
+    known_.erase({&source, shape});  // Nothing survives an aborted stage.
+    throw;
+  }
   return nests;
 }
 
@@ -86,7 +77,7 @@ MaskFacts::Lattice lattice_of(const MaskSource& source, const Expr& outer, const
   IslContext context;
   MaskFacts::Lattice lattice;
   stage(context, log, "stride", [&] {
-    lattice = stride_of(build_plane(context, source.mask, Parameters::of(source.mask, source.aliases), source.bounds, ""), outer);
+    lattice = stride_of(whole_plane(context, source), outer);
   });
   return lattice;
 }

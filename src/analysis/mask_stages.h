@@ -3,8 +3,9 @@
 // Everything throws NotAffine or OverBudget when isl cannot do it, after the stage's cost was logged.
 #pragma once
 #include <map>
-#include <optional>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 #include "src/analysis/nest_reader.h"
 #include "src/analysis/tile_relations.h"
@@ -24,21 +25,25 @@ struct StageLog {
   std::vector<StageCost>* costs = nullptr;
 };
 
-/// How tiles of a source are numbered and bounded.
-struct TileQuery {
-  TileShape shape;
-  bool transposed = false;  ///< Blocks are of k, visited tiles of q; shape keeps its meaning.
-  std::string count, whole;           ///< Names of the tile counts that bound visited tiles; both empty: unbounded.
-  std::optional<int64_t> length;      ///< Fixed length of the visited axis.
-  NestNames names;
-};
-
-struct TileNests {
-  ir::LoopNest partial, full;
-};
-
+/// Rows of a source as a nest.
 ir::LoopNest row_nest(const MaskSource& source, const NestNames& names, const StageLog& log);
-TileNests tile_nests(const MaskSource& source, const TileQuery& query, const StageLog& log);
+
+/// Tiles of sources on the unbounded plane. What isl finds for a shape is kept: the transposed relation is read off the same sets.
+class TileStages {
+ public:
+  /// Tiles of each block of q, or of k when `transposed` (shape keeps its meaning). `source` must outlive this object.
+  TileNests nests(const MaskSource& source, TileShape shape, bool transposed, const NestNames& names, const StageLog& log);
+
+ private:
+  struct Work {
+    IslContext context;
+    Plane plane;
+    TileSets sets;
+  };
+  Work& work(const MaskSource& source, TileShape shape, const StageLog& log);
+  std::map<std::pair<const MaskSource*, TileShape>, std::unique_ptr<Work>> known_;
+};
+
 /// Greatest common stride of the allowed k of all rows, and their offset as an expression of `outer`.
 MaskFacts::Lattice lattice_of(const MaskSource& source, const ir::Expr& outer, const StageLog& log);
 

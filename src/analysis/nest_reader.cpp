@@ -143,10 +143,10 @@ class PieceReader {
   ir::NestPiece result_;
 };
 
-isl::set outer_as_parameter(const isl::set& set) {
+isl::set outer_as_parameter(const isl::set& set, int outer) {
   const isl_size count = isl_set_dim(set.get(), isl_dim_param);
   if (count < 0) throw OverBudget("isl returned nothing");
-  isl_set* moved = isl_set_move_dims(set.copy(), isl_dim_param, count, isl_dim_set, 0, 1);
+  isl_set* moved = isl_set_move_dims(set.copy(), isl_dim_param, count, isl_dim_set, outer, 1);
   return isl::manage(checked(isl_set_set_dim_name(moved, isl_dim_param, count, "outer")));
 }
 
@@ -158,8 +158,8 @@ isl::set aligned_context(const isl::set& context, const isl::set& set) {
 
 }  // namespace
 
-ir::LoopNest read_nest(const isl::set& set, const isl::set& context, const Parameters& parameters, const NestNames& names) {
-  const isl::set moved = outer_as_parameter(set);
+ir::LoopNest read_nest(const isl::set& set, int outer, const isl::set& context, const Parameters& parameters, const NestNames& names) {
+  const isl::set moved = outer_as_parameter(set, outer);
   const isl::set known = aligned_context(context, moved);
   SpaceNames space;
   for (size_t i = 0; i < parameters.size(); ++i) space.parameters.push_back(parameters.expr(i));

@@ -12,14 +12,14 @@
 
 namespace heddle::analysis {
 
-/// How to read { [outer, visited] }: the names of the two, and the bounds that hold for `visited` in any case.
+/// How to read a set of two dimensions, outer and visited: the names of the two, and the bounds that hold for `visited` in any case.
 struct NestNames {
   ir::Expr outer;
   std::string visited;
   std::vector<ir::Expr> upper;  ///< Inclusive bounds to add where isl does not know them (the lower one is 0).
 };
 
-/// Nest over `visited` for a given `outer` (>= 0) and parameters inside `context`.
-ir::LoopNest read_nest(const isl::set& set, const isl::set& context, const Parameters& parameters, const NestNames& names);
+/// Nest over the visited dimension for a given value (>= 0) of dimension `outer` and parameters inside `context`.
+ir::LoopNest read_nest(const isl::set& set, int outer, const isl::set& context, const Parameters& parameters, const NestNames& names);
 
 }  // namespace heddle::analysis

@@ -86,8 +86,6 @@ isl::set detached(const isl::set& set) {
   return isl::manage(checked(isl_set_align_params(copy.copy(), isl_set_get_space(set.get()))));
 }
 
-isl::set swap_dimensions(const isl::set& set) { return set.apply(isl::map(set.ctx(), "{ [a, b] -> [b, a] }")); }
-
 std::vector<isl::basic_set> disjoint_pieces(const isl::set& set) {
   const isl::set disjoint = isl::manage(checked(isl_set_make_disjoint(isl_set_compute_divs(set.copy()))));
   std::vector<isl::basic_set> pieces;

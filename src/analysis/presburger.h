@@ -56,8 +56,6 @@ void run_stage(IslContext& context, const std::string& name, uint64_t budget, st
 isl::set coalesce(const isl::set& set);
 /// A copy that shares nothing with `set`, to ask about strides.
 isl::set detached(const isl::set& set);
-/// { [a, b] -> [b, a] } of a set.
-isl::set swap_dimensions(const isl::set& set);
 /// Pairwise disjoint basic sets whose union is `set`, with explicit divisions and no redundant constraints.
 std::vector<isl::basic_set> disjoint_pieces(const isl::set& set);
 
