@@ -50,8 +50,8 @@ class Verifier {
     const int64_t keys = program_.keys_per_step(*loop_), dims = tensor_dims(s.rhs.tensor);
     const bool over_dims = s.kind == Contraction::OverDims;
     exactly(s.lhs, over_dims ? dims : keys), exactly(s.out, over_dims ? keys : dims);
+    require(!over_dims || s.accumulate.matrix == kNoBuffer, "contracts over dims start from 0");
     if (s.accumulate.matrix != kNoBuffer) exactly(s.accumulate.matrix, buffer(s.out).columns);
-    require(!over_dims || s.accumulate.matrix != s.out, "contracts over dims do not accumulate in place");
     require(s.lhs != s.out, "contracts do not overwrite their left operand");
     optional(s.accumulate.scale, BufferKind::Row, 1), optional(s.column_max, BufferKind::Row, 1);
     if (over_dims) return;

@@ -12,7 +12,8 @@
 
 namespace heddle::lower {
 
-/// Throws InternalError for programs that need what this schedule does not have: rhs operands other than K and V.
+/// Throws InternalError for programs that need what this schedule does not have: rhs operands other than K and V, sums over dims that
+/// start from a fragment.
 ir::ScheduledProgram schedule_cpu(const ir::TileProgram& program, const Target& target);
 
 /// Columns of a register tile that has `vectors` row vectors on this target.

@@ -320,6 +320,9 @@ void Scheduler::operator()(const ir::Mma& s) {
   if (rhs == tiles_.end() || rhs->second.tensor == ir::TensorId::Q) {
     throw InternalError("cpu schedule", "the right operand of an mma is not a tile of K or V: " + info(s.rhs).name);
   }
+  if (s.rhs_transposed && s.accumulate != kNoValue) {
+    throw InternalError("cpu schedule", "an mma over dims accumulates: " + info(s.out).name);
+  }
   ir::Contract contract;
   contract.kind = s.rhs_transposed ? ir::Contraction::OverDims : ir::Contraction::OverKeys;
   contract.out = s.out;

@@ -39,10 +39,10 @@ Value* VectorMath::power(Value* n, Value* f) {
     return b_.CreateIntrinsic(llvm::Intrinsic::x86_avx512_mask_scalef_ps_512, {},
                               {polynomial(f, kExp2), n, real(0), b_.getInt16(0xffff), b_.getInt32(4)});
   }
-  // 2 * 2^f times 2^(n - 1): the exponent field of the second factor stays in range up to n = 128, and is 0 from n = -126 down.
+  // 2 * 2^f times 2^(n - 1): the exponent field of the second factor makes it infinite from n = 129 up and 0 from n = -126 down.
   float doubled[std::size(kExp2)];
   for (size_t i = 0; i < std::size(kExp2); ++i) doubled[i] = 2 * kExp2[i];
-  Value* magic = b_.CreateFAdd(clamp(n, -126, 128), real(12582912.0 + 126));
+  Value* magic = b_.CreateFAdd(clamp(n, -126, 129), real(12582912.0 + 126));
   Value* scale = b_.CreateShl(b_.CreateBitCast(magic, b_.ints(32)), b_.splat_int(23, 32));
   return b_.CreateFMul(polynomial(f, doubled), b_.CreateBitCast(scale, b_.f32s()));
 }

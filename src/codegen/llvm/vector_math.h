@@ -1,6 +1,6 @@
 // Elementary functions on f32 vectors as IR: polynomials of our own, no library call, NaN and infinities as IEEE.
 //
-// Errors are in units in the last place of the exact result over the normal range; results below 2^-126 may be zero.
+// Errors are in units in the last place of the exact result over the normal range; results below 2^-125 may be zero.
 #pragma once
 #include "src/codegen/llvm/ir_builder.h"
 
