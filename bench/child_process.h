@@ -1,0 +1,79 @@
+// Runs this executable anew as a child and takes its output and the wall time of its whole life.
+#pragma once
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "src/support/timer.h"
+
+namespace bench {
+
+struct ChildResult {
+  double milliseconds = 0;  ///< From before the spawn until the child is reaped: exec, dynamic linking and exit included.
+  std::string output;       ///< Standard output.
+};
+
+/// A folder that is removed with its files.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() : path_((std::filesystem::temp_directory_path() / "heddle-bench-XXXXXX").string()) {
+    if (!mkdtemp(path_.data())) throw std::runtime_error("cannot create " + path_);
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  const std::string& path() const { return path_; }
+  void clear() const {
+    for (const auto& entry : std::filesystem::directory_iterator(path_)) std::filesystem::remove(entry.path());
+  }
+
+ private:
+  std::string path_;
+};
+
+inline std::string read_all(int file) {
+  std::string text;
+  char buffer[4096];
+  for (ssize_t got = 0; (got = read(file, buffer, sizeof buffer)) > 0;) text.append(buffer, static_cast<size_t>(got));
+  return text;
+}
+
+/// Throws when the child cannot be started or does not exit with 0.
+inline ChildResult run_self(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), std::filesystem::read_symlink("/proc/self/exe").string());
+  std::vector<char*> pointers;
+  for (std::string& argument : arguments) pointers.push_back(argument.data());
+  pointers.push_back(nullptr);
+  int ends[2];
+  if (pipe(ends) != 0) throw std::runtime_error("no pipe");
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addclose(&actions, ends[0]);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  posix_spawn_file_actions_addclose(&actions, ends[1]);
+  const heddle::support::Timer timer;
+  pid_t child = 0;
+  const int refused = posix_spawn(&child, pointers[0], &actions, nullptr, pointers.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+  ChildResult result;
+  result.output = read_all(ends[0]);
+  close(ends[0]);
+  int status = 0;
+  if (refused != 0 || waitpid(child, &status, 0) != child || status != 0) {
+    throw std::runtime_error("the child process failed: " + result.output);
+  }
+  result.milliseconds = timer.milliseconds();
+  return result;
+}
+
+}  // namespace bench
