@@ -5,6 +5,7 @@
 #include "heddle/error.h"
 #include "src/cli/cache_command.h"
 #include "src/cli/facts_command.h"
+#include "src/cli/run_command.h"
 #include "src/cli/stage_commands.h"
 #include "src/cli/targets_command.h"
 #include "src/support/text.h"
@@ -74,6 +75,7 @@ void declare(CLI::App& app, Action& action) {
   add_plan_command(app, action);
   add_explain_command(app, action);
   add_emit_command(app, action);
+  add_run_command(app, action);
   add_cache_command(app, action);
   add_targets_command(app, action);
 }

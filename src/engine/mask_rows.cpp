@@ -1,0 +1,78 @@
+#include "src/engine/mask_rows.h"
+
+#include <cstring>
+#include <numeric>
+#include <vector>
+
+#include "src/engine/row_sample.h"
+#include "src/ir/rewrite.h"
+
+namespace heddle::engine {
+namespace {
+
+using reference::LeafSlots;
+
+void set_strides(const Tensor& view, int64_t (&strides)[3]) {
+  for (int d = 0; d < 3; ++d) strides[d] = view.strides[d];
+}
+
+}  // namespace
+
+AttentionArgs arguments_of(const AttentionUse& use) {
+  AttentionArgs args;
+  args.q = use.q.view.data, args.k = use.k.view.data, args.v = use.v.view.data;
+  args.batch = use.batch, args.heads = use.heads, args.kv_heads = use.kv_heads, args.sq = use.sq, args.sk = use.sk;
+  set_strides(use.q.view, args.q_stride);
+  set_strides(use.k.view, args.k_stride);
+  set_strides(use.v.view, args.v_stride);
+  args.scale = use.scale;
+  return args;
+}
+
+MaskRows::MaskRows(const ir::AttentionProblem& problem, const AttentionUse& use)
+    : slots_(arguments_of(use), {}, {}), sk_(use.sk) {
+  if (!problem.mask) return;
+  mask_.emplace(problem.mask, slots_.names());
+  shared_ = !ir::mentions(problem.mask, "b") && !ir::mentions(problem.mask, "h");
+}
+
+int64_t MaskRows::row(int64_t batch, int64_t head, int64_t query, uint8_t* keys) {
+  if (!mask_) {
+    std::memset(keys, 1, static_cast<size_t>(sk_));
+    return sk_;
+  }
+  slots_.set(LeafSlots::kBatch, batch);
+  slots_.set(LeafSlots::kHead, head);
+  slots_.set(LeafSlots::kQuery, query);
+  int64_t count = 0;
+  for (int64_t k = 0; k < sk_; ++k) {
+    slots_.set(LeafSlots::kKey, k);
+    keys[k] = mask_->run_int(slots_.ints()) != 0;
+    count += keys[k];
+  }
+  return count;
+}
+
+PairCount count_pairs(const ir::AttentionProblem& problem, const AttentionUse& use, runtime::ThreadPool& pool) {
+  const double rows = static_cast<double>(use.batch) * static_cast<double>(use.heads) * static_cast<double>(use.sq);
+  PairCount pairs{.allowed = 0, .all = rows * static_cast<double>(use.sk), .rows = use.sq};
+  if (!problem.mask) return {.allowed = pairs.all, .all = pairs.all, .rows = use.sq};
+  if (pairs.all == 0) return pairs;
+  const MaskRows mask(problem, use);
+  const int64_t masks = mask.shared() ? 1 : use.batch * use.heads;
+  const std::vector<int64_t> sample = sample_rows(use.sq, kMaxCountedPairs / use.sk / masks);
+  std::vector<int64_t> counts(static_cast<size_t>(pool.threads()));
+  pool.run([&](int thread) {
+    MaskRows mine = mask;
+    std::vector<uint8_t> keys(static_cast<size_t>(use.sk));
+    for (size_t i = thread; i < sample.size(); i += pool.threads()) {
+      for (int64_t m = 0; m < masks; ++m) counts[thread] += mine.row(m / use.heads, m % use.heads, sample[i], keys.data());
+    }
+  });
+  const double counted = static_cast<double>(std::accumulate(counts.begin(), counts.end(), int64_t{0}));
+  pairs.rows = static_cast<int64_t>(sample.size());
+  pairs.allowed = counted * (rows / static_cast<double>(masks)) / static_cast<double>(sample.size());
+  return pairs;
+}
+
+}  // namespace heddle::engine
