@@ -1,6 +1,8 @@
 #include "src/analysis/affine_expr.h"
+#include <algorithm>
 #include <cstdlib>
 #include <optional>
+#include <utility>
 #include <isl/aff.h>
 #include <isl/val.h>
 #include "src/ir/rewrite.h"
@@ -32,9 +34,11 @@ class Sum {
     }
   }
 
-  /// Positive terms first.
+  /// Positive terms first, a positive constant counting as one where there is no other.
   Expr expr(int64_t constant) const {
     Expr result;
+    const auto positive = [](const Term& t) { return t.factor > 0; };
+    if (constant > 0 && std::none_of(terms_.begin(), terms_.end(), positive)) result = ir::int_const(std::exchange(constant, 0));
     for (const Term& t : terms_) {
       if (t.factor > 0) result = result ? add(result, multiply(t.atom, t.factor)) : multiply(t.atom, t.factor);
     }

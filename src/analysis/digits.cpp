@@ -201,8 +201,8 @@ bool DigitMask::couples() const { return high.mask->op != Op::BoolConst && low.m
 
 ir::LoopNest digit_rows(const DigitMask& mask, const Expr& length, const StageLog& log) {
   const Expr period = ir::int_const(mask.period), q = ir::var("q");
-  const ir::LoopNest high = row_nest(mask.high, {ir::make(Op::Div, {q, period}), "ky", {}}, log);
-  const ir::LoopNest low = row_nest(mask.low, {ir::make(Op::Mod, {q, period}), "kx", {}}, log);
+  const ir::LoopNest high = row_nest(mask.high, {ir::make(Op::Div, {q, period}), "ky", {}, {}}, log);
+  const ir::LoopNest low = row_nest(mask.low, {ir::make(Op::Mod, {q, period}), "kx", {}, mask.period}, log);
   ir::LoopNest rows = DigitProduct(mask.period, "k")(high, low);
   bound_values(rows, subtract(length, ir::int_const(1)));
   return rows;
@@ -217,7 +217,8 @@ TileNests digit_tiles(const DigitMask& mask, TileShape shape, bool transposed, T
   const AxisTiling rows(shape.rows, mask.period), cols(shape.cols, mask.period);
   const AxisTiling& block = transposed ? cols : rows;
   const Expr outer = ir::var(transposed ? "kb" : "qb");
-  const NestNames high{block.high(outer), transposed ? "qy" : "ky", {}}, low{block.low(outer), transposed ? "qx" : "kx", {}};
+  const NestNames high{block.high(outer), transposed ? "qy" : "ky", {}, {}};
+  const NestNames low{block.low(outer), transposed ? "qx" : "kx", {}, block.tiles_per_line};
   const TileNests a = stages.nests(mask.high, {rows.high_tile, cols.high_tile}, transposed, high, log);
   const TileNests b = stages.nests(mask.low, {rows.low_tile, cols.low_tile}, transposed, low, log);
   const DigitProduct product((transposed ? rows : cols).tiles_per_line, transposed ? "qb" : "kb");

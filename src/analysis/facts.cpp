@@ -136,7 +136,7 @@ struct MaskFacts::State {
     const Expr last = subtract(ir::var("Sk"), ir::int_const(1));
     return attempt<RowFacts>(
         rung.digits ? &*rung.digits : nullptr,
-        [&] { return RowFacts{rung.proof, row_nest(rung.source, {ir::var("q"), "k", {last}}, log("rows")), {}, 0, {}}; },
+        [&] { return RowFacts{rung.proof, row_nest(rung.source, {ir::var("q"), "k", {last}, {}}, log("rows")), {}, 0, {}}; },
         [&](const DigitMask& digits) {
           return RowFacts{rung.proof, digit_rows(digits, ir::var("Sk"), log("rows by digits")), {}, digits.period, {}};
         });
@@ -148,7 +148,7 @@ struct MaskFacts::State {
       nests = bounded_tiles(std::move(nests), ir::var(transposed ? "NQ" : "NK"), ir::var(transposed ? "NQF" : "NF"));
       return TileRelation{shape, rung.proof, std::move(nests.partial), std::move(nests.full)};
     };
-    const NestNames names{ir::var(transposed ? "kb" : "qb"), transposed ? "qb" : "kb", {}};
+    const NestNames names{ir::var(transposed ? "kb" : "qb"), transposed ? "qb" : "kb", {}, {}};
     return attempt<TileRelation>(
         rung.digits && tiles_follow_digits(*rung.digits, shape) ? &*rung.digits : nullptr,
         [&] { return relation(tile_stages.nests(rung.source, shape, transposed, names, log(name))); },

@@ -29,9 +29,9 @@ bool yes(isl_bool answer) {
   return answer == isl_bool_true;
 }
 
-void add_once(std::vector<Expr>& bounds, const Expr& bound) {
-  const auto same = [&](const Expr& other) { return ir::equal(other, bound); };
-  if (std::none_of(bounds.begin(), bounds.end(), same)) bounds.push_back(bound);
+void add_once(std::vector<Expr>& exprs, const Expr& expr) {
+  const auto same = [&](const Expr& other) { return ir::equal(other, expr); };
+  if (std::none_of(exprs.begin(), exprs.end(), same)) exprs.push_back(expr);
 }
 
 /// aff >= 0 or aff == 0 as a readable comparison; 'a - b + c >= 0' is written `a + c >= b`.
@@ -84,37 +84,64 @@ class PieceReader {
   void add_constraint(const Constraint& constraint) {
     const bool equality = yes(isl_constraint_is_equality(constraint.get()));
     const isl::aff aff = isl::manage(checked(isl_constraint_get_aff(constraint.get())));
-    const isl::aff rest = isl::manage(checked(isl_aff_set_coefficient_si(aff.copy(), isl_dim_in, 0, 0)));
+    const isl::aff rest = without_visited(aff);
     const ScaledAffine remainder = scaled_affine(rest, names_);
     if (remainder.uses_dimensions) {
-      if (!is_stride(constraint, equality)) result_.inner.push_back(condition(scaled_affine(aff, names_).expr, equality));
-      return;
-    }
-    const int64_t factor = small_integer(isl::manage(checked(isl_aff_get_coefficient_val(aff.get(), isl_dim_in, 0))));
-    if (factor != 0) {
-      add_bounds(factor, remainder.expr, equality);
+      if (is_stride(constraint, equality)) return;
+      result_.inner.push_back(condition(scaled_affine(aff, names_).expr, equality));
+      add_implied_bound(aff);
+      if (equality) add_implied_bound(aff.neg());
+    } else if (const int64_t factor = factor_of_visited(aff); factor != 0) {
+      add_bounds(factor, rest, equality);
     } else if (!implied_by_context(constraint)) {
-      result_.guards.push_back(condition(remainder.expr, equality));
+      add_once(result_.guards, condition(remainder.expr, equality));
     }
+  }
+
+  static isl::aff without_visited(const isl::aff& aff) {
+    return isl::manage(checked(isl_aff_set_coefficient_si(aff.copy(), isl_dim_in, 0, 0)));
+  }
+  static int64_t factor_of_visited(const isl::aff& aff) {
+    return small_integer(isl::manage(checked(isl_aff_get_coefficient_val(aff.get(), isl_dim_in, 0))));
+  }
+
+  /// The bound that aff >= 0 implies when quotients are bounded by fractions.
+  void add_implied_bound(const isl::aff& aff) {
+    const isl::aff relaxed = at_least(aff);
+    const isl::aff whole = isl::manage(checked(
+        isl_aff_scale_val(relaxed.copy(), checked(isl_aff_get_denominator_val(relaxed.get())))));
+    const int64_t factor = factor_of_visited(whole);
+    if (factor != 0) add_bounds(factor, without_visited(whole), false);
+  }
+
+  /// An affine expression without divisions that is nowhere less: floor(e / m) lies in [(e - m + 1) / m, e / m].
+  static isl::aff at_least(isl::aff aff) {
+    const isl_size divisions = isl_aff_dim(aff.get(), isl_dim_div);
+    if (divisions < 0) throw OverBudget("isl returned nothing");
+    for (int i = divisions - 1; i >= 0; --i) {  // The last first: divisions may use earlier ones.
+      const isl::val factor = isl::manage(checked(isl_aff_get_coefficient_val(aff.get(), isl_dim_div, i)));
+      if (factor.is_zero()) continue;
+      isl::aff fraction = isl::manage(checked(isl_aff_get_div(aff.get(), i)));
+      if (factor.is_neg()) fraction = lowered(fraction);
+      aff = isl::manage(checked(isl_aff_set_coefficient_si(aff.copy(), isl_dim_div, i, 0)));
+      aff = aff.add(fraction.scale(factor));
+      return at_least(aff);
+    }
+    return aff;
+  }
+
+  /// e / m - (m - 1) / m.
+  static isl::aff lowered(const isl::aff& fraction) {
+    const isl::val m = isl::manage(checked(isl_aff_get_denominator_val(fraction.get())));
+    return isl::manage(checked(isl_aff_add_constant_val(fraction.copy(), isl::val::one(m.ctx()).sub(m).div(m).release())));
   }
 
   /// factor * v + rest >= 0, or == 0.
-  void add_bounds(int64_t factor, const Expr& rest, bool equality) {
-    const Expr negated = subtract(ir::int_const(0), rest);
+  void add_bounds(int64_t factor, const isl::aff& rest, bool equality) {
+    const Expr bound = scaled_affine(factor > 0 ? rest.neg() : rest, names_).expr;  // |factor| * v >= bound, or <= bound
     const int64_t size = std::abs(factor);
-    const Expr below = factor > 0 ? negated : rest;  // size * v >= below where a lower bound, <= below where an upper one
-    if (factor > 0 || equality) add_once(loop_.lower, ceiling_divide(simplified(below), size));
-    if (factor < 0 || equality) add_once(loop_.upper, floor_divide(simplified(below), size));
-  }
-
-  /// -(a - b) is b - a, and -(a + c) with a constant c is -a - c.
-  static Expr simplified(const Expr& e) {
-    if (e->op != Op::Neg) return e;
-    const Expr& x = e->operands[0];
-    if (x->op == Op::Neg) return x->operands[0];
-    if (x->op == Op::Sub) return subtract(x->operands[1], x->operands[0]);
-    if (x->op == Op::Add) return subtract(simplified(ir::make(Op::Neg, {x->operands[0]})), x->operands[1]);
-    return e;
+    if (factor > 0 || equality) add_once(loop_.lower, ceiling_divide(bound, size));
+    if (factor < 0 || equality) add_once(loop_.upper, floor_divide(bound, size));
   }
 
   /// True when v ≡ offset (mod stride) gives the constraint back.
@@ -150,8 +177,9 @@ isl::set outer_as_parameter(const isl::set& set, int outer) {
   return isl::manage(checked(isl_set_set_dim_name(moved, isl_dim_param, count, "outer")));
 }
 
-isl::set aligned_context(const isl::set& context, const isl::set& set) {
-  const isl::set outer(context.ctx(), "[outer] -> { : outer >= 0 }");
+isl::set aligned_context(const isl::set& context, const isl::set& set, std::optional<int64_t> outer_end) {
+  const std::string end = outer_end ? " and outer < " + std::to_string(*outer_end) : "";
+  const isl::set outer(context.ctx(), "[outer] -> { : outer >= 0" + end + " }");
   const isl::set both = context.intersect(outer);
   return isl::manage(checked(isl_set_align_params(both.copy(), isl_space_params(isl_set_get_space(set.get())))));
 }
@@ -160,7 +188,7 @@ isl::set aligned_context(const isl::set& context, const isl::set& set) {
 
 ir::LoopNest read_nest(const isl::set& set, int outer, const isl::set& context, const Parameters& parameters, const NestNames& names) {
   const isl::set moved = outer_as_parameter(set, outer);
-  const isl::set known = aligned_context(context, moved);
+  const isl::set known = aligned_context(context, moved, names.outer_end);
   SpaceNames space;
   for (size_t i = 0; i < parameters.size(); ++i) space.parameters.push_back(parameters.expr(i));
   space.parameters.push_back(names.outer);

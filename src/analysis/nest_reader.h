@@ -1,9 +1,11 @@
 // Loop nests read off the constraints of disjoint basic sets, one loop a basic set.
 //
 // A basic set is the conjunction of its constraints, so nothing is merged or derived again: constraints without the loop variable are
-// guards, those with it outside divisions are bounds, those with it inside a division are inner conditions or the stride.
+// guards, those with it outside divisions are bounds, those with it inside a division are inner conditions or the stride. An inner
+// condition also gives the bound that it implies without divisions, so that no loop runs over values far from those it visits.
 // (isl_ast_build is not used: it coalesces inside, which isl 0.25 gets wrong, and is not memory safe under an operation budget.)
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 #include "src/analysis/affine_expr.h"
@@ -17,6 +19,7 @@ struct NestNames {
   ir::Expr outer;
   std::string visited;
   std::vector<ir::Expr> upper;  ///< Inclusive bounds to add where isl does not know them (the lower one is 0).
+  std::optional<int64_t> outer_end;  ///< `outer` is below it.
 };
 
 /// Nest over the visited dimension for a given value (>= 0) of dimension `outer` and parameters inside `context`.
