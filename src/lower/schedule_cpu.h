@@ -16,7 +16,4 @@ namespace heddle::lower {
 /// start from a fragment.
 ir::ScheduledProgram schedule_cpu(const ir::TileProgram& program, const Target& target);
 
-/// Columns of a register tile that has `vectors` row vectors on this target.
-int register_tile_columns(const Target& target, int vectors);
-
 }  // namespace heddle::lower

@@ -9,6 +9,7 @@
 #include "src/lower/schedule_cpu.h"
 #include "src/lower/schedule_draft.h"
 #include "src/lower/sweep_builder.h"
+#include "src/plan/cost_model.h"
 
 namespace heddle::lower {
 namespace {
@@ -43,6 +44,12 @@ std::vector<int> count_uses(const ir::TileProgram& program) {
   };
   walk(program.body);
   return uses;
+}
+
+/// Columns of the register tiles of a program: those of the plan's; blocks of more rows than its vectors take one at a time.
+int register_columns(const ir::ScheduledProgram& program) {
+  const plan::RegisterTile tile = plan::register_tile(program.target, program.tile_rows);
+  return tile.vectors == program.vectors() ? static_cast<int>(tile.keys) : 1;
 }
 
 class Scheduler {
@@ -328,7 +335,7 @@ void Scheduler::operator()(const ir::Mma& s) {
   contract.out = s.out;
   contract.lhs = s.lhs;
   contract.rhs = {rhs->second.tensor, rhs->second.softmax_scale, rhs->second.factor};
-  contract.tile_columns = register_tile_columns(draft_.program.target, draft_.program.vectors());
+  contract.tile_columns = register_columns(draft_.program);
   if (!s.rhs_transposed) contract.all_keys = all_keys(rhs->second.tensor);
   if (s.live) {
     const auto live = std::find_if(live_.begin(), live_.end(), [&](const Live& l) { return l.user == &s; });

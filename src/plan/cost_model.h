@@ -28,8 +28,8 @@ RegisterTile register_tile(const Target& target, int64_t rows);
 
 struct CpuCosts {
   double fmas_per_cycle = 2;         ///< Vector multiply-adds a cycle at peak.
-  double one_vector = 0.77;          ///< Share of that peak for register tiles of 1, 2 and more vectors.
-  double two_vectors = 0.85;
+  double one_vector = 0.72;          ///< Share of that peak for register tiles of 1, 2 and more vectors.
+  double two_vectors = 0.91;
   double more_vectors = 0.95;
   double softmax = 6;                ///< Cycles a vector of scores: running maximum, exponential, sum.
   double operation = 0.5;            ///< Cycles a vector and operation of a mask or score formula.
