@@ -13,6 +13,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "bench/bench_options.h"
 #include "bench/child_process.h"
 #include "heddle/engine.h"
 
@@ -108,14 +109,8 @@ void print(const Json& one) {
   std::fflush(stdout);
 }
 
-struct Options {
-  bool json = false;
-  int samples = 9;
-  std::string filter;
-};
-
 /// Both ways, taken in turn, so that a busy moment of the machine weighs on both.
-std::vector<Json> measure(const Case& one, int64_t head_dim, const Options& options) {
+std::vector<Json> measure(const Case& one, int64_t head_dim, const bench::Options& options) {
   const bench::TemporaryFolder cache;
   Samples cold, disk;
   const std::vector<std::string> arguments = {"--child", one.mask, std::to_string(head_dim), cache.path()};
@@ -128,7 +123,7 @@ std::vector<Json> measure(const Case& one, int64_t head_dim, const Options& opti
   return {json_of(name + "/cold", one.cold_bar, cold), json_of(name + "/disk", one.disk_bar, disk)};
 }
 
-int measure_all(const Options& options) {
+int measure_all(const bench::Options& options) {
   Json all = Json::array();
   for (const Case& one : kCases) {
     for (const int64_t head_dim : {64, 128}) {
@@ -143,27 +138,9 @@ int measure_all(const Options& options) {
   return all.empty() ? 2 : 0;
 }
 
-int usage() {
-  fmt::print(stderr, "usage: first_result [--json] [--samples N] [--filter TEXT]\n");
-  return 2;
-}
-
 int run(const std::vector<std::string>& arguments) {
   if (arguments.size() == 4 && arguments[0] == "--child") return first_result(arguments[1], std::stoll(arguments[2]), arguments[3]);
-  Options options;
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    const bool more = i + 1 < arguments.size();
-    if (arguments[i] == "--json") {
-      options.json = true;
-    } else if (arguments[i] == "--samples" && more) {
-      options.samples = std::max(1, std::stoi(arguments[++i]));
-    } else if (arguments[i] == "--filter" && more) {
-      options.filter = arguments[++i];
-    } else {
-      return usage();
-    }
-  }
-  return measure_all(options);
+  return measure_all(bench::parse_options(arguments, 9));
 }
 
 }  // namespace
