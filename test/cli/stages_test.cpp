@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "test/process.h"
@@ -30,6 +31,22 @@ TEST_P(Stages, ShowTextForEveryMask) {
     EXPECT_EQ(outcome.status, 0) << mask << "\n" << outcome.err;
     EXPECT_GT(outcome.out.size(), 3u) << mask;
     EXPECT_EQ(outcome.err, "") << mask;
+  }
+}
+
+TEST_P(Stages, ShowEveryExample) {
+  std::vector<std::vector<std::string>> examples;
+  for (const auto& file : std::filesystem::recursive_directory_iterator(HEDDLE_SOURCE_DIR "/examples")) {
+    if (file.path().extension() == ".txt" && file.path().filename() != "CMakeLists.txt") {
+      examples.push_back({"--mask-file", file.path()});
+    }
+    if (file.path().extension() == ".json") examples.push_back({"--spec", file.path()});
+  }
+  ASSERT_GT(examples.size(), 10u);
+  for (const std::vector<std::string>& example : examples) {
+    const Outcome outcome = heddle_command({"emit", example[0], example[1], "--stage", GetParam()});
+    EXPECT_EQ(outcome.status, 0) << example[1] << "\n" << outcome.err;
+    EXPECT_GT(outcome.out.size(), 3u) << example[1];
   }
 }
 
