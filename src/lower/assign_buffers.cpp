@@ -170,13 +170,14 @@ class Placement {
       const auto* loop = std::get_if<ir::KeyLoopSchedule>(&statement.op);
       if (!loop) continue;
       walk(loop->body);
-      extend_over(at, position_ - 1);
+      statements_.push_back(&statement);  // the way back: what lives until here outlives the last statement of the body
+      extend_over(at, position_++);
     }
   }
   /// What a loop's body shares with statements before it, or reads before writing, lives through all of its steps.
   void extend_over(int begin, int end) {
     std::set<BufferId> written;
-    for (int at = begin + 1; at <= end; ++at) {
+    for (int at = begin + 1; at < end; ++at) {
       ir::visit_buffers(*statements_[static_cast<size_t>(at)], [&](BufferId id, Access access) {
         Lifetime& life = lifetimes_[static_cast<size_t>(id)];
         const bool state = access == Access::Read && !written.contains(id);
