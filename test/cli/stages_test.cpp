@@ -40,13 +40,15 @@ TEST_P(Stages, ShowEveryExample) {
     if (file.path().extension() == ".txt" && file.path().filename() != "CMakeLists.txt") {
       examples.push_back({"--mask-file", file.path()});
     }
-    if (file.path().extension() == ".json") examples.push_back({"--spec", file.path()});
+    if (file.path().extension() == ".json") examples.push_back({file.path()});
   }
   ASSERT_GT(examples.size(), 10u);
   for (const std::vector<std::string>& example : examples) {
-    const Outcome outcome = heddle_command({"emit", example[0], example[1], "--stage", GetParam()});
-    EXPECT_EQ(outcome.status, 0) << example[1] << "\n" << outcome.err;
-    EXPECT_GT(outcome.out.size(), 3u) << example[1];
+    std::vector<std::string> arguments = {"emit", "--stage", GetParam()};
+    arguments.insert(arguments.end(), example.begin(), example.end());
+    const Outcome outcome = heddle_command(arguments);
+    EXPECT_EQ(outcome.status, 0) << example.back() << "\n" << outcome.err;
+    EXPECT_GT(outcome.out.size(), 3u) << example.back();
   }
 }
 
