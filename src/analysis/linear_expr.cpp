@@ -1,5 +1,7 @@
 #include "src/analysis/linear_expr.h"
 
+#include <numeric>
+
 #include "src/ir/rewrite.h"
 
 namespace heddle::analysis {
@@ -40,6 +42,25 @@ std::optional<Linear> linear(const Expr& expr, const std::string& variable) {
     case Op::Mul: return product(expr, variable);
     default: return std::nullopt;
   }
+}
+
+std::optional<int64_t> period(const Expr& expr, const std::string& variable, int64_t longest) {
+  if (!ir::mentions(expr, variable)) return 1;
+  int64_t found = 1;
+  if (expr->op == Op::Mod && !ir::mentions(expr->operands[1], variable)) {
+    const auto modulus = ir::as_int_constant(expr->operands[1]);
+    const auto inside = linear(expr->operands[0], variable);
+    if (modulus && *modulus > 0 && inside) {
+      found = *modulus / std::gcd(*modulus, inside->coefficient);
+      return found <= longest ? std::optional(found) : std::nullopt;
+    }
+  }
+  if (expr->operands.empty()) return std::nullopt;
+  for (const Expr& operand : expr->operands) {
+    const auto part = period(operand, variable, longest);
+    if (!part || (found = std::lcm(found, *part)) > longest) return std::nullopt;
+  }
+  return found;
 }
 
 bool any_mentions(const std::vector<Expr>& exprs, const std::string& variable) {

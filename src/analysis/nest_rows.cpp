@@ -1,6 +1,8 @@
 #include "src/analysis/nest_rows.h"
 
+#include <algorithm>
 #include <array>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
@@ -23,10 +25,84 @@ bool depends(const ir::Loop& loop, const std::string& variable) {
          (loop.offset && ir::mentions(loop.offset, variable));
 }
 
+constexpr int64_t kLongestPeriod = 4096;
+
+/// After how many iterations of the last loop the inner conditions repeat; 0 when they do not, or too late.
+int64_t last_loop_period(const ir::NestPiece& piece) {
+  const ir::Loop& last = piece.loops.back();
+  if (!linear(piece.value, last.variable)) return 0;
+  int64_t all = 1;
+  for (const Expr& condition : piece.inner) {
+    const auto own = period(condition, last.variable, kLongestPeriod);
+    if (!own || (all = std::lcm(all, *own)) > kLongestPeriod) return 0;
+  }
+  return all / std::gcd(all, last.stride);
+}
+
+/// The iterations i of [0, count) with pattern[i % pattern.size()], as strips of the values first + i * step.
+template <typename Emit>
+void repeat_pattern(const std::vector<bool>& pattern, int64_t count, int64_t first, int64_t step, const Emit& emit) {
+  const auto period = static_cast<int64_t>(pattern.size());
+  const auto run = [&](int64_t begin, int64_t end, int64_t repeats) {
+    normalise(first + begin * step, step, end - begin, period * step, repeats, emit);
+  };
+  const int64_t turn = std::find(pattern.begin(), pattern.end(), false) - pattern.begin();
+  if (turn == period) return run(0, count, 1);
+  run(0, turn, 1);  // From here on periods are cut where no run is.
+  for (int64_t begin = turn, end; begin < turn + period; begin = end + 1) {
+    end = begin;
+    while (end < turn + period && pattern[end % period]) ++end;
+    const int64_t whole = end <= count ? (count - end) / period + 1 : 0;
+    if (end > begin) run(begin, end, whole), run(begin + whole * period, std::min(end + whole * period, count), 1);
+  }
+}
+
 /// Nodes of one loop's bounds in a program.
 struct LoopCode {
   int lower = -1, upper = -1, offset = -1;
   int64_t stride = 1;
+};
+
+/// A bound of the inner of two loops that bounds the value alone: inner <= rest - (c / d) * outer where the value is
+/// c * outer + d * inner + shift, d > 0. Then the value is <= d * rest + shift.
+class ValueBounds {
+ public:
+  ValueBounds(const Expr& value, const std::string& outer, const std::string& inner) : outer_(outer) {
+    const auto of_outer = linear(value, outer);
+    const auto of_inner = of_outer ? linear(of_outer->rest, inner) : std::nullopt;
+    if (!of_inner || of_inner->coefficient <= 0) return;
+    c_ = of_outer->coefficient, d_ = of_inner->coefficient, shift_ = of_inner->rest;
+  }
+
+  /// What the bound says of the value; null when it says anything else.
+  Expr limit(const Expr& bound) const {
+    const auto split = d_ > 0 && ir::mentions(bound, outer_) ? linear(bound, outer_) : std::nullopt;
+    if (!split || split->coefficient * d_ != -c_) return nullptr;
+    return ir::simplify(ir::make(Op::Add, {ir::make(Op::Mul, {ir::int_const(d_), split->rest}), shift_}));
+  }
+
+  /// Takes those bounds out of the inner loop where others are left on the same side; returns what they say.
+  std::vector<Expr> take(std::vector<Expr>& bounds) const {
+    std::vector<Expr> kept, limits;
+    for (const Expr& bound : bounds) {
+      if (const Expr found = limit(bound)) limits.push_back(found);
+      else kept.push_back(bound);
+    }
+    if (kept.empty()) return {};
+    bounds = std::move(kept);
+    return limits;
+  }
+
+ private:
+  std::string outer_;
+  int64_t c_ = 0, d_ = 0;
+  Expr shift_;
+};
+
+/// A piece whose last two loops are independent where that is possible, and bounds of its value that were bounds of the inner loop.
+struct Separated {
+  ir::NestPiece piece;
+  std::vector<Expr> lower, upper;
 };
 
 /// Nodes of what is left of a piece when its outer loops are expanded: closed loops and a value linear in them.
@@ -35,6 +111,7 @@ struct TailCode {
   std::vector<LoopCode> loops;
   std::vector<int64_t> coefficients;  ///< Of the closed loop variables in the value.
   int rest = -1;
+  int lower = -1, upper = -1;         ///< Bounds of the value; -1: none.
 };
 
 int fold(BatchProgram& program, Op op, const std::vector<Expr>& exprs) {
@@ -82,7 +159,19 @@ size_t expanded_loops(const ir::NestPiece& piece) {
   return piece.loops.size();
 }
 
-TailCode compile_tail(BatchProgram& program, const ir::NestPiece& piece, size_t expanded) {
+Separated separated(const ir::NestPiece& piece) {
+  Separated result{piece, {}, {}};
+  if (piece.loops.size() < 2) return result;
+  ir::Loop& inner = result.piece.loops.back();
+  const ValueBounds bounds(piece.value, piece.loops[piece.loops.size() - 2].variable, inner.variable);
+  result.lower = bounds.take(inner.lower);
+  result.upper = bounds.take(inner.upper);
+  const bool helps = expanded_loops(result.piece) < expanded_loops(piece);
+  return helps ? result : Separated{piece, {}, {}};
+}
+
+TailCode compile_tail(BatchProgram& program, const Separated& separated, size_t expanded) {
+  const ir::NestPiece& piece = separated.piece;
   TailCode tail;
   std::vector<Expr> conditions = piece.inner;
   if (expanded == 0) conditions.insert(conditions.end(), piece.guards.begin(), piece.guards.end());
@@ -95,6 +184,8 @@ TailCode compile_tail(BatchProgram& program, const ir::NestPiece& piece, size_t 
     value = split.rest;
   }
   tail.rest = program.add(value);
+  if (!separated.lower.empty()) tail.lower = fold(program, Op::Max, separated.lower);
+  if (!separated.upper.empty()) tail.upper = fold(program, Op::Min, separated.upper);
   return tail;
 }
 
@@ -103,15 +194,18 @@ using RowStrip = std::pair<int32_t, Strip>;
 /// One piece of the nest. Level 0 runs over rows in the program all pieces share; level j over (row, v0, .., v(j-1)).
 class Piece {
  public:
-  Piece(const ir::NestPiece& piece, BatchProgram& shared, const std::string& row, const Ints& ints)
-      : expanded_(expanded_loops(piece)) {
+  Piece(const Separated& separated, BatchProgram& shared, const std::string& row, const Ints& ints)
+      : expanded_(expanded_loops(separated.piece)) {
     if (expanded_ == 0) {
-      tail_ = compile_tail(shared, piece, 0);
+      tail_ = compile_tail(shared, separated, 0);
       return;
     }
+    const ir::NestPiece& piece = separated.piece;
     head_good_ = conjunction(shared, piece.guards);
     heads_.push_back(compile(shared, piece.loops[0]));
-    for (size_t level = 1; level <= expanded_; ++level) add_level(piece, level, row, ints);
+    for (size_t level = 1; level <= expanded_; ++level) add_level(separated, level, row, ints);
+    if (expanded_ < piece.loops.size() || (period_ = last_loop_period(piece)) == 0) return;
+    step_ = linear(piece.value, piece.loops.back().variable)->coefficient * piece.loops.back().stride;
   }
 
   /// Appends the strips of rows [0, n) of the shared program's batch, rows ascending.
@@ -132,17 +226,17 @@ class Piece {
     int filled = 0;
   };
 
-  void add_level(const ir::NestPiece& piece, size_t level, const std::string& row, const Ints& ints) {
+  void add_level(const Separated& separated, size_t level, const std::string& row, const Ints& ints) {
     Level& at = *levels_.emplace_back(std::make_unique<Level>());
     at.row_node = at.program.declare(row, BatchProgram::Slot::Lane);
     for (size_t i = 0; i < level; ++i) {
-      at.variable_nodes.push_back(at.program.declare(piece.loops[i].variable, BatchProgram::Slot::Lane));
+      at.variable_nodes.push_back(at.program.declare(separated.piece.loops[i].variable, BatchProgram::Slot::Lane));
     }
     at.program.declare_fixed(ints);
     if (level == expanded_) {
-      tail_ = compile_tail(at.program, piece, level);
+      tail_ = compile_tail(at.program, separated, level);
     } else {
-      heads_.push_back(compile(at.program, piece.loops[level]));
+      heads_.push_back(compile(at.program, separated.piece.loops[level]));
     }
     at.program.run_fixed();
   }
@@ -150,17 +244,41 @@ class Piece {
   /// Lanes of level `to` for one lane of the level above it.
   void push_range(size_t to, const BatchProgram& from, int lane, int32_t row, std::vector<RowStrip>& out) {
     const Range loop = range(from, heads_[to], lane);
+    if (to + 1 == expanded_ && period_ > 0) return push_pattern(loop, lane, row, out);
     Level& level = *levels_[to];
     for (int64_t i = 0; i < loop.count; ++i) {
       const int slot = level.filled++;
       level.rows[slot] = row;
-      level.program.lanes(level.row_node)[slot] = first_row_ + row;
-      for (size_t j = 0; j < to; ++j) {
-        level.program.lanes(level.variable_nodes[j])[slot] = levels_[to - 1]->program.value(levels_[to - 1]->variable_nodes[j], lane);
-      }
-      level.program.lanes(level.variable_nodes[to])[slot] = loop.first + i * heads_[to].stride;
+      fill(to, slot, lane, row, loop.first + i * heads_[to].stride);
       if (level.filled == BatchProgram::kLanes) flush(to, out);
     }
+  }
+
+  void fill(size_t to, int slot, int lane, int32_t row, int64_t value) {
+    Level& level = *levels_[to];
+    level.program.lanes(level.row_node)[slot] = first_row_ + row;
+    for (size_t j = 0; j < to; ++j) {
+      level.program.lanes(level.variable_nodes[j])[slot] = levels_[to - 1]->program.value(levels_[to - 1]->variable_nodes[j], lane);
+    }
+    level.program.lanes(level.variable_nodes[to])[slot] = value;
+  }
+
+  /// The last loop where its conditions repeat: one period is evaluated and stands for all.
+  void push_pattern(const Range& loop, int lane, int32_t row, std::vector<RowStrip>& out) {
+    const size_t last = expanded_ - 1;
+    BatchProgram& program = levels_[last]->program;
+    const int64_t evaluated = std::min(loop.count, period_);
+    int64_t first = 0;
+    pattern_.clear();
+    for (int64_t at = 0; at < evaluated; at += BatchProgram::kLanes) {
+      const int n = static_cast<int>(std::min<int64_t>(BatchProgram::kLanes, evaluated - at));
+      for (int i = 0; i < n; ++i) fill(last, i, lane, row, loop.first + (at + i) * heads_[last].stride);
+      program.run_lanes(n);
+      if (at == 0) first = program.value(tail_.rest, 0);
+      for (int i = 0; i < n; ++i) pattern_.push_back(program.value(tail_.good, i) != 0);
+    }
+    if (evaluated <= 0) return;
+    repeat_pattern(pattern_, loop.count, first, step_, [&](const Strip& strip) { out.emplace_back(row, strip); });
   }
 
   void flush(size_t at, std::vector<RowStrip>& out) {
@@ -183,7 +301,14 @@ class Piece {
         outer = std::exchange(inner, tail_.coefficients[i] * tail_.loops[i].stride);
         repeats = std::exchange(count, loop.count);
       }
-      normalise(first, inner, count, outer, repeats, [&](const Strip& strip) { out.emplace_back(row, strip); });
+      const auto emit_strip = [&](const Strip& strip) { out.emplace_back(row, strip); };
+      if (tail_.lower < 0 && tail_.upper < 0) {
+        normalise(first, inner, count, outer, repeats, emit_strip);
+        continue;
+      }
+      const int64_t low = tail_.lower < 0 ? INT64_MIN : program.value(tail_.lower, lane);
+      const int64_t high = tail_.upper < 0 ? INT64_MAX : program.value(tail_.upper, lane);
+      normalise(first, inner, count, outer, repeats, [&](const Strip& strip) { clip(strip, low, high, emit_strip); });
     }
   }
 
@@ -193,6 +318,8 @@ class Piece {
  private:
   size_t expanded_;
   int64_t first_row_ = 0;
+  int64_t period_ = 0, step_ = 0;  ///< Of the last loop, when expanded: iterations and change of the value by one.
+  std::vector<bool> pattern_;
   int head_good_ = -1;
   std::vector<LoopCode> heads_;  ///< Of the expanded loops; heads_[j] lies in the program of level j.
   std::vector<std::unique_ptr<Level>> levels_;
@@ -230,7 +357,7 @@ NestRows::NestRows(const ir::LoopNest& nest, const std::string& row, const Ints&
   Ints fixed = ints;
   fixed.erase(row);
   state_->program.declare_fixed(fixed);
-  for (const ir::NestPiece& piece : nest.pieces) state_->pieces.emplace_back(piece, state_->program, row, fixed);
+  for (const ir::NestPiece& piece : nest.pieces) state_->pieces.emplace_back(separated(piece), state_->program, row, fixed);
   state_->program.run_fixed();
 }
 

@@ -44,6 +44,39 @@ inline int64_t count_below(const Strip& strip, int64_t end) {
   return whole * strip.count + inner(room - whole * strip.step);
 }
 
+/// The columns of a progression in [low, high], as a strip; none: count 0.
+inline Strip clipped(int64_t first, int64_t stride, int64_t count, int64_t low, int64_t high) {
+  const int64_t skipped = first >= low ? 0 : (low - first + stride - 1) / stride;
+  const int64_t end = first > high ? 0 : std::min(count, (high - first) / stride + 1);
+  const int64_t left = std::max<int64_t>(end - skipped, 0);
+  return {first + skipped * stride, left > 1 ? stride : 1, left, 0, 1};
+}
+
+/// Appends the columns of the strip in [low, high] through `emit(Strip)`, ascending: at most three strips.
+template <typename Emit>
+void clip(const Strip& strip, int64_t low, int64_t high, const Emit& emit) {
+  if (strip.first >= low && strip.last() <= high) return emit(strip);
+  if (strip.first > high || strip.last() < low) return;
+  const auto emit_one = [&](int64_t j) {
+    const Strip cut = clipped(strip.first + j * strip.step, strip.stride, strip.count, low, high);
+    if (cut.count > 0) emit(cut);
+  };
+  if (strip.repeats == 1) return emit_one(0);
+  const int64_t over = low - strip.first - strip.inner_span();  // Repeats [from, to) have a column in [low, high].
+  const int64_t from = over <= 0 ? 0 : (over + strip.step - 1) / strip.step;
+  const int64_t to = std::min(strip.repeats, (high - strip.first) / strip.step + 1);
+  if (from >= to) return;
+  const int64_t whole_from = strip.first + from * strip.step < low ? from + 1 : from;
+  const int64_t whole_to = strip.first + (to - 1) * strip.step + strip.inner_span() > high ? to - 1 : to;
+  if (whole_from > from) emit_one(from);
+  if (whole_from < whole_to) {
+    const int64_t first = strip.first + whole_from * strip.step, repeats = whole_to - whole_from;
+    emit(repeats == 1 ? Strip{first, strip.count > 1 ? strip.stride : 1, strip.count, 0, 1}
+                      : Strip{first, strip.stride, strip.count, strip.step, repeats});
+  }
+  if (whole_to < to && to - 1 >= whole_from) emit_one(to - 1);
+}
+
 /// Calls visit(first, stride, count) for each inner progression, ascending.
 template <typename Visit>
 void each_progression(const Strip& strip, const Visit& visit) {
