@@ -5,6 +5,7 @@
 #include "heddle/graph.h"
 #include "src/cli/run_report.h"
 #include "src/cli/values.h"
+#include "src/engine/compiler.h"
 
 namespace heddle::cli {
 namespace {
@@ -52,6 +53,8 @@ RunReport report_of(const Settings& settings, const Spec& spec, Engine& engine) 
     report.attentions.push_back(engine::measure_attention(engine, use, settings.repeat, pool));
   }
   if (settings.check) report.checks = engine::check_outputs(model, report.inputs.given, report.model.last.outputs);
+  report.compilations = engine.compilations();
+  report.compiler_loaded = engine::compiler_loaded();
   return report;
 }
 

@@ -83,6 +83,7 @@ std::string json_of(const RunReport& report) {
   for (size_t i = 0; i < report.attentions.size(); ++i) {
     json["attentions"].push_back(attention_json(report.model.last.attentions[i], report.attentions[i]));
   }
+  json["compiler"] = {{"compilations", report.compilations}, {"loaded", report.compiler_loaded}};
   json["model"] = model_json(report);
   for (const auto& [name, array] : report.model.last.outputs) json["outputs"].push_back(output_json(report, name, array));
   if (report.checked) json["check"] = report.passed() ? "passed" : "failed";

@@ -95,6 +95,12 @@ std::string attention_text(const AttentionUse& use, const AttentionMeasure& meas
          efficiency_lines(use, measure) + error_line(use, measure);
 }
 
+std::string compiler_line(const RunReport& report) {
+  if (report.attentions.empty()) return "";
+  return report.compiler_loaded ? fmt::format("\ncompiler: {} kernels compiled\n", report.compilations)
+                                : "\ncompiler: not loaded, every kernel came from the cache\n";
+}
+
 std::string profile_text(const RunReport& report) {
   std::string text;
   for (const engine::NodeTimes& node : report.model.nodes) {
@@ -128,6 +134,7 @@ std::string text_of(const RunReport& report) {
   for (size_t i = 0; i < report.attentions.size(); ++i) {
     text += attention_text(report.model.last.attentions[i], report.attentions[i]);
   }
+  text += compiler_line(report);
   text += fmt::format("\nwhole model, {} nodes, {} runs: {}\n", report.model.nodes.size(), report.model.total.runs.size(),
                       times_text(report.model.total));
   if (report.profile) text += profile_text(report);

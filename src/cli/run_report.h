@@ -12,6 +12,8 @@ namespace heddle::cli {
 struct RunReport {
   std::string spec, name, target;
   int threads = 0;
+  int64_t compilations = 0;      ///< Kernels compiled, those of the comparison included.
+  bool compiler_loaded = false;  ///< False when every kernel came from the cache.
   RunInputs inputs{};
   engine::ModelMeasure model{};
   std::vector<engine::AttentionMeasure> attentions{}; ///< One each of model.last.attentions.

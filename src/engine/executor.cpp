@@ -29,7 +29,9 @@ Array widened(const Array& array, runtime::ThreadPool& pool, BufferPool& buffers
 
 }  // namespace
 
-Arrays evaluate(const OpRun& run) {
+namespace {
+
+Arrays dispatch(const OpRun& run) {
   switch (run.node.op) {
 #define X(name, fewest, most, attributes) \
   case ir::GraphOp::name:                 \
@@ -38,6 +40,12 @@ Arrays evaluate(const OpRun& run) {
 #undef X
   }
   throw InternalError("graph executor", "node '" + run.node.name + "' has no op");
+}
+
+}  // namespace
+
+Arrays evaluate(const OpRun& run) {
+  return at_node(run.node, [&] { return dispatch(run); });
 }
 
 void Executor::step(size_t index, const ExecuteOptions& options, std::vector<Array>& values, RunResult& result) const {

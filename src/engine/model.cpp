@@ -5,6 +5,7 @@
 
 #include "heddle/graph.h"
 #include "src/engine/executor.h"
+#include "src/engine/op_run.h"
 #include "src/engine/sources.h"
 #include "src/support/text.h"
 
@@ -91,8 +92,9 @@ Model::Model(Engine engine, Spec spec) : state_(std::make_shared<State>(std::mov
     }
   }
   for (const Node& node : graph.nodes) {
-    const bool attends = node.op == ir::GraphOp::Attention;
-    state_->kernels.push_back(attends ? std::optional(state_->engine.attention(spec_of(graph, node))) : std::nullopt);
+    std::optional<Attention>& kernel = state_->kernels.emplace_back();
+    if (node.op != ir::GraphOp::Attention) continue;
+    kernel = engine::at_node(node, [&] { return state_->engine.attention(spec_of(graph, node)); });
   }
 }
 

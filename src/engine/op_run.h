@@ -35,8 +35,18 @@ struct OpRun {
 HEDDLE_GRAPH_OPS(X)
 #undef X
 
-/// The evaluator of the node's op.
+/// The evaluator of the node's op. A UserError names the node.
 Arrays evaluate(const OpRun& run);
+
+/// Runs `work`, and puts the node's name before the message of a UserError it throws.
+template <typename Work>
+auto at_node(const ir::Node& node, Work work) {
+  try {
+    return work();
+  } catch (const UserError& error) {
+    throw UserError("node '" + node.name + "': " + error.message(), error.span(), error.hint());
+  }
+}
 
 template <typename T>
 const T* data_of(const Array& array) {

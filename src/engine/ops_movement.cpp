@@ -45,8 +45,7 @@ std::vector<int64_t> positions(const OpRun& run, int64_t size) {
   for (size_t i = 0; i < found.size(); ++i) {
     const int64_t index = narrow ? data_of<int32_t>(indices)[i] : data_of<int64_t>(indices)[i];
     if (index < -size || index >= size) {
-      throw UserError(fmt::format("node '{}': index {} at position {} is outside the {} elements it selects from",
-                                  run.node.name, index, i, size),
+      throw UserError(fmt::format("index {} at position {} is outside the {} elements it selects from", index, i, size),
                       fmt::format("indices go from {} to {}", -size, size - 1));
     }
     found[i] = index < 0 ? index + size : index;

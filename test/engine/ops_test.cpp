@@ -327,7 +327,7 @@ TEST(Ops, AnIndexOutsideIsAnError) {
 
 TEST(Ops, AnIntegerDividedByZeroIsAnError) {
   const Array a = array_of<int32_t>({2}, {1, 2}), b = array_of<int32_t>({2}, {1, 0});
-  EXPECT_EQ(message([&] { run_node("Div", "", {a, b}); }), "an integer is divided by zero | ");
+  EXPECT_EQ(message([&] { run_node("Div", "", {a, b}); }), "node 'y': an integer is divided by zero | ");
 }
 
 TEST(Ops, NoResultDependsOnTheNumberOfThreads) {
