@@ -5,6 +5,8 @@
 #include <llvm/ExecutionEngine/Orc/ExecutionUtils.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
 #include <llvm/Support/TargetSelect.h>
+#include <mutex>
+#include <utility>
 
 #include "heddle/error.h"
 
@@ -39,17 +41,27 @@ std::unique_ptr<orc::LLJIT> create() {
 }  // namespace
 
 struct Linker::Session {
+  std::mutex lock;
+  std::string complaints;  ///< What LLVM reported beside its errors: the names of missing symbols. Declared first, destroyed last.
   std::unique_ptr<orc::LLJIT> jit = create();
   orc::JITDylib* base = nullptr;  ///< The only symbols kernels may import.
   std::atomic<uint64_t> serial = 0;
 
   Session() {
+    jit->getExecutionSession().setErrorReporter([this](llvm::Error error) {
+      const std::scoped_lock hold(lock);
+      complaints += llvm::toString(std::move(error)) + "\n";
+    });
     base = &jit->getExecutionSession().createBareJITDylib("<base>");
     orc::SymbolMap symbols;
     symbols[jit->mangleAndIntern("memcpy")] = callable(reinterpret_cast<void*>(&std::memcpy));
     symbols[jit->mangleAndIntern("memmove")] = callable(reinterpret_cast<void*>(&std::memmove));
     symbols[jit->mangleAndIntern("memset")] = callable(reinterpret_cast<void*>(&std::memset));
     if (llvm::Error error = base->define(orc::absoluteSymbols(std::move(symbols)))) refuse("memory functions", std::move(error));
+  }
+  std::string take_complaints() {
+    const std::scoped_lock hold(lock);
+    return std::exchange(complaints, {});
   }
   void remove(orc::JITDylib& code) { llvm::consumeError(jit->getExecutionSession().removeJITDylib(code)); }
 };
@@ -67,8 +79,12 @@ LinkedKernel Linker::link(const std::string& object, const std::string& symbol) 
   if (llvm::Error error = session_->jit->addObjectFile(code, llvm::MemoryBuffer::getMemBufferCopy(object, name))) {
     refuse("kernel object " + symbol + " is not accepted", std::move(error));
   }
-  const orc::ExecutorAddr address = expect("kernel " + symbol + " does not link", session_->jit->lookup(code, symbol));
-  return {std::move(owner), address.toPtr<AttentionKernel>()};
+  llvm::Expected<orc::ExecutorAddr> address = session_->jit->lookup(code, symbol);
+  if (!address) {
+    const std::string error = llvm::toString(address.takeError());
+    throw ToolchainError("kernel " + symbol + " does not link", session_->take_complaints() + error);
+  }
+  return {std::move(owner), address->toPtr<AttentionKernel>()};
 }
 
 }  // namespace heddle::jit
