@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# Builds the benchmarks (Release) and prints one table of Heddle's figures: bar, best, median, and the machine.
+#
+#   bench/figures.sh [BUILD_FOLDER]     default build/release
+#
+# Takes some four minutes beside the build. The machine should have nothing else to do; see bench/figures.py on what noise does.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+folder=${1:-build/release}
+
+launcher=()
+if command -v ccache >/dev/null; then launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
+cmake -S . -B "$folder" -G Ninja "${launcher[@]}" -DCMAKE_BUILD_TYPE=Release -DHEDDLE_TESTS=OFF >/dev/null
+cmake --build "$folder" --parallel "$(nproc)" -- --quiet
+exec python3 bench/figures.py "$folder"
