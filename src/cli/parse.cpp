@@ -8,6 +8,7 @@
 #include "src/cli/run_command.h"
 #include "src/cli/stage_commands.h"
 #include "src/cli/targets_command.h"
+#include "src/cli/verify_command.h"
 #include "src/support/text.h"
 
 namespace heddle::cli {
@@ -76,6 +77,7 @@ void declare(CLI::App& app, Action& action) {
   add_explain_command(app, action);
   add_emit_command(app, action);
   add_run_command(app, action);
+  add_verify_command(app, action);
   add_cache_command(app, action);
   add_targets_command(app, action);
 }

@@ -113,6 +113,7 @@ FactsReport facts_report(const FactsRequest& request) {
                {"milliseconds", milliseconds}};
   add_counts(json, counts);
   json["components"] = components_json(facts);
+  json["components_complete"] = facts.proof() != analysis::Proof::Enumerated && facts.components().size() == facts.rows().pieces.size();
   const analysis::TileShape shape = wanted.tiles.empty() ? analysis::TileShape{64, 64} : wanted.tiles.front();
   const std::string text = print(facts, shape) + counts_text(request, counts) + fmt::format("{:.2f} ms\n", milliseconds);
   return {text, json.dump(2)};

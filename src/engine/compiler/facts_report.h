@@ -5,7 +5,8 @@
 namespace heddle::engine {
 
 /// Analyses the mask and counts. The JSON object has the keys of a case file's `results` (test/cases/README.md), and `mask`, `sq`,
-/// `sk`, `components`, `proof`, `milliseconds`. Throws UserError when the mask mentions a name without a value.
+/// `sk`, `components`, `components_complete` (every allowed pair is in one of them), `proof`, `milliseconds`. Throws UserError when
+/// the mask mentions a name without a value.
 FactsReport facts_report(const FactsRequest& request);
 
 }  // namespace heddle::engine
