@@ -11,7 +11,8 @@
 namespace heddle::test {
 namespace {
 
-const std::vector<std::string> kMasks = {"", "k <= q && (q - k < 20 || k < 4)", "(q - k) % 5 == 0", "q * k % 7 == 0", "h % 2 == 0 || q / 16 == k / 16"};
+const std::vector<std::string> kMasks = {"", "k <= q && (q - k < 20 || k < 4)", "(q - k) % 5 == 0", "q * k % 7 == 0",
+                                         "h % 2 == 0 || q / 16 == k / 16"};
 
 Launch many_blocks() {
   Launch launch;
@@ -24,7 +25,8 @@ void each_kernel(const F& visit) {
   for (const std::string& mask : kMasks) {
     for (const Target& target : runnable_targets()) {
       SCOPED_TRACE(mask + " " + target.to_string());
-      const KernelSpec spec = {.mask = mask, .score = mask.empty() ? "softcap(s, 3.0)" : "", .target = target, .tile_rows = target.lanes()};
+      const KernelSpec spec = {
+          .mask = mask, .score = mask.empty() ? "softcap(s, 3.0)" : "", .target = target, .tile_rows = target.lanes()};
       visit(EmittedKernel(spec));
     }
   }

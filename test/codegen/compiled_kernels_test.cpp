@@ -17,8 +17,10 @@ const std::vector<KernelSpec> kSpecs = {
     {.mask = "(q + k) % 2 == 0 || k < 40"},
     {.mask = "q * k % 7 == 0", .lse = false},
     {.mask = "false"},
-    {.mask = "k <= q + kb && q - k < NF && q % zero != 1 && k >= q0", .score = "s - slope * abs(q - k - q0)",
-     .ints = {"NF", "kb", "q0", "zero"}, .reals = {"slope"}},
+    {.mask = "k <= q + kb && q - k < NF && q % zero != 1 && k >= q0",
+     .score = "s - slope * abs(q - k - q0)",
+     .ints = {"NF", "kb", "q0", "zero"},
+     .reals = {"slope"}},
 };
 
 std::set<std::string> optional_passes() {
@@ -75,7 +77,8 @@ TEST(CompiledKernels, AreRightWithoutAnyOfTheOptionalPasses) {
 }
 
 TEST(CompiledKernels, OfUnsimplifiedProblemsAreRight) {
-  for (const char* mask : {"true", "false || k <= q + 0", "!(k > q) && 3 < 4", "k * 1 - q * 0 < 20 + 5 * 4", "q / 1 == k / 1 || k % 1 == 1"}) {
+  for (const char* mask :
+       {"true", "false || k <= q + 0", "!(k > q) && 3 < 4", "k * 1 - q * 0 < 20 + 5 * 4", "q / 1 == k / 1 || k % 1 == 1"}) {
     KernelSpec spec = {.mask = mask};
     ir::AttentionProblem problem = problem_of(spec);
     problem.mask = dsl::parse_formula(mask, {ir::Type::Bool, {}, "mask"});
@@ -106,8 +109,9 @@ TEST(CompiledKernels, ShowEveryStage) {
   KernelSpec spec = {.mask = "k <= q && q - k < 40"};
   const ir::AttentionProblem problem = problem_of(spec);
   const std::pair<engine::StageText, const char*> kStages[] = {
-      {engine::StageText::Formula, "q - k < 40"},       {engine::StageText::Plan, "fused"}, {engine::StageText::Tile, "mma"},
-      {engine::StageText::Schedule, "bytes of scratch"}, {engine::StageText::Source, "define"}, {engine::StageText::Asm, "vfmadd"}};
+      {engine::StageText::Formula, "q - k < 40"}, {engine::StageText::Plan, "fused"},
+      {engine::StageText::Tile, "mma"},           {engine::StageText::Schedule, "bytes of scratch"},
+      {engine::StageText::Source, "define"},      {engine::StageText::Asm, "vfmadd"}};
   for (const auto& [stage, part] : kStages) {
     const std::string text = engine::stage_text(problem, stage);
     EXPECT_NE(text.find(part), std::string::npos) << text;

@@ -57,8 +57,8 @@ TEST(RowsWithoutKeys, AreZeroWhateverIsInMemory) {
 }
 
 TEST(Scores, OfMinusInfinityCountAsMasked) {
-  for (const char* score : {"log(0.0)", "k % 2 == 0 ? log(0.0) : s", "q % 3 == 0 ? log(0.0) : s", "q % 3 == 0 || k != 5 ? log(0.0) : s",
-                            "k < 30 ? log(0.0) : s", "k >= 16 ? s + log(0.0) : s"}) {
+  for (const char* score : {"log(0.0)", "k % 2 == 0 ? log(0.0) : s", "q % 3 == 0 ? log(0.0) : s",
+                            "q % 3 == 0 || k != 5 ? log(0.0) : s", "k < 30 ? log(0.0) : s", "k >= 16 ? s + log(0.0) : s"}) {
     for (const char* mask : {"", "k <= q", "abs(q - k) % 3 == 0"}) {
       each_kernel({.mask = mask, .score = score}, [&](const ir::AttentionProblem& problem, const EmittedKernel& kernel) {
         LaunchData data(two_heads(50, 70));
@@ -69,8 +69,9 @@ TEST(Scores, OfMinusInfinityCountAsMasked) {
 }
 
 TEST(Scores, OfPlusInfinityOrNanMakeTheirRowsNan) {
-  for (const char* score : {"k == q ? -log(0.0) : s", "k == 3 ? sqrt(s - 1000.0) : s", "q == 7 && k == 40 ? log(s - 1000.0) : s",
-                            "k % 20 == 19 ? 1.0 / (0.0 * s) : s", "s / (q - k)", "k == 0 ? -log(0.0) : log(0.0)"}) {
+  for (const char* score :
+       {"k == q ? -log(0.0) : s", "k == 3 ? sqrt(s - 1000.0) : s", "q == 7 && k == 40 ? log(s - 1000.0) : s",
+        "k % 20 == 19 ? 1.0 / (0.0 * s) : s", "s / (q - k)", "k == 0 ? -log(0.0) : log(0.0)"}) {
     for (const char* mask : {"", "k <= q", "k > 2 && k % 2 == 0"}) {
       each_kernel({.mask = mask, .score = score}, [&](const ir::AttentionProblem& problem, const EmittedKernel& kernel) {
         LaunchData data(two_heads(50, 70));
@@ -89,10 +90,11 @@ TEST(Scores, OfAnyMagnitudeDoNotOverflow) {
         expect_judged(problem, kernel, data, scale == 1e3 ? 1000 : 2);  // rounding of scores of thousands
       }
     });
-    each_kernel({.mask = mask, .score = "s * 1e35 - 1e36"}, [&](const ir::AttentionProblem& problem, const EmittedKernel& kernel) {
-      LaunchData data(two_heads(50, 70));
-      expect_judged(problem, kernel, data);
-    });
+    each_kernel({.mask = mask, .score = "s * 1e35 - 1e36"},
+                [&](const ir::AttentionProblem& problem, const EmittedKernel& kernel) {
+                  LaunchData data(two_heads(50, 70));
+                  expect_judged(problem, kernel, data);
+                });
   }
 }
 
@@ -125,7 +127,9 @@ class VastMemory {
     void* mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     data_ = mapped == MAP_FAILED ? nullptr : static_cast<float*>(mapped);
   }
-  ~VastMemory() { if (data_) munmap(data_, bytes_); }
+  ~VastMemory() {
+    if (data_) munmap(data_, bytes_);
+  }
   VastMemory(const VastMemory&) = delete;
   float* data() { return data_; }
 
@@ -141,12 +145,15 @@ TEST(Sizes, OfStridesAreNotComputedIn32Bits) {
   each_kernel({.mask = "k <= q"}, [&](const ir::AttentionProblem& problem, const EmittedKernel& kernel) {
     LaunchData near(two_heads(rows, rows));
     AttentionArgs far = near.args;
-    float* tensors[] = {memory.data(), memory.data() + rows * stride, memory.data() + 2 * rows * stride, memory.data() + 3 * rows * stride};
+    float* tensors[] = {memory.data(), memory.data() + rows * stride, memory.data() + 2 * rows * stride,
+                        memory.data() + 3 * rows * stride};
     far.q = tensors[0], far.k = tensors[1], far.v = tensors[2], far.o = tensors[3];
-    for (auto* strides : {&far.q_stride, &far.k_stride, &far.v_stride, &far.o_stride}) (*strides)[1] = 64, (*strides)[2] = stride;
+    for (auto* strides : {&far.q_stride, &far.k_stride, &far.v_stride, &far.o_stride})
+      (*strides)[1] = 64, (*strides)[2] = stride;
     for (int64_t r = 0; r < rows; ++r) {
       for (int64_t h = 0; h < 2; ++h) std::copy_n(near.q.row(0, h, r), 16, tensors[0] + h * 64 + r * stride);
-      std::copy_n(near.k.row(0, 0, r), 16, tensors[1] + r * stride), std::copy_n(near.v.row(0, 0, r), 16, tensors[2] + r * stride);
+      std::copy_n(near.k.row(0, 0, r), 16, tensors[1] + r * stride),
+          std::copy_n(near.v.row(0, 0, r), 16, tensors[2] + r * stride);
     }
     kernel.run(near.args), kernel.run(far);
     near.each_row([&](int64_t b, int64_t h, int64_t r) {
@@ -168,24 +175,26 @@ TEST(Sizes, OfPositionsUpTo2To30KeepTheirMeaning) {
   for (const char* mask : {"abs({0} - k) <= 20", "k < 50 && {0} * {0} * 3 - k * 7 > 1000000000 * k * ({0} % 5)",
                            "({0} * {0} + k) % 11 < 4 && k < 64", "k < 30 + ({0} - 1073741000) % 7"}) {
     const bool window = std::string(mask).starts_with("abs");  // all keys are one: LSE counts them
-    each_kernel({.mask = fmt::format(fmt::runtime(mask), "q")}, [&](const ir::AttentionProblem& problem, const EmittedKernel& far) {
-      if (window && problem.options.use_nests == std::optional(false)) return;  // would test every tile of 2^30 keys
-      KernelSpec spec = {.mask = fmt::format(fmt::runtime(mask), "(q + off)"), .target = problem.target, .ints = {"off"}};
-      spec.use_nests = problem.options.use_nests, spec.tile_rows = far.block_rows();
-      Launch launch = two_heads(far.block_rows(), 64);
-      const int64_t first = length - launch.sq;
-      launch.heads = 1, launch.ints = {first};
-      LaunchData expected(launch), actual(launch);
-      for (LaunchData* data : {&expected, &actual}) {
-        if (window) data->args.k_stride[2] = data->args.v_stride[2] = 0, data->args.sk = length;
-      }
-      AttentionArgs& args = actual.args;
-      args.q = shifted_back(actual.q.base(), first * args.q_stride[2]), args.o = shifted_back(actual.o.base(), first * args.o_stride[2]);
-      args.lse = shifted_back(actual.lse.data(), first), args.sq = length;
-      EmittedKernel(spec).run(expected.args);
-      far.run(args, length / launch.sq - 1, length / launch.sq);
-      EXPECT_EQ(expected.results(), actual.results());
-    });
+    each_kernel(
+        {.mask = fmt::format(fmt::runtime(mask), "q")}, [&](const ir::AttentionProblem& problem, const EmittedKernel& far) {
+          if (window && problem.options.use_nests == std::optional(false)) return;  // would test every tile of 2^30 keys
+          KernelSpec spec = {.mask = fmt::format(fmt::runtime(mask), "(q + off)"), .target = problem.target, .ints = {"off"}};
+          spec.use_nests = problem.options.use_nests, spec.tile_rows = far.block_rows();
+          Launch launch = two_heads(far.block_rows(), 64);
+          const int64_t first = length - launch.sq;
+          launch.heads = 1, launch.ints = {first};
+          LaunchData expected(launch), actual(launch);
+          for (LaunchData* data : {&expected, &actual}) {
+            if (window) data->args.k_stride[2] = data->args.v_stride[2] = 0, data->args.sk = length;
+          }
+          AttentionArgs& args = actual.args;
+          args.q = shifted_back(actual.q.base(), first * args.q_stride[2]),
+          args.o = shifted_back(actual.o.base(), first * args.o_stride[2]);
+          args.lse = shifted_back(actual.lse.data(), first), args.sq = length;
+          EmittedKernel(spec).run(expected.args);
+          far.run(args, length / launch.sq - 1, length / launch.sq);
+          EXPECT_EQ(expected.results(), actual.results());
+        });
   }
 }
 

@@ -21,7 +21,7 @@ namespace heddle::test {
 
 /// Everything a kernel is specialised for.
 struct KernelSpec {
-  std::string mask{}, score{};           ///< Empty: every pair; the plain score.
+  std::string mask{}, score{};  ///< Empty: every pair; the plain score.
   int64_t head_dim = 16, value_dim = 16;
   bool lse = true;
   Target target = Target::host();
@@ -63,7 +63,8 @@ class EmittedKernel {
  public:
   explicit EmittedKernel(const ir::ScheduledProgram& program)
       : code_(runtime::load_object(jit::compile(codegen::emit_kernel(program, "kernel")), "kernel")),
-        block_rows_(program.tile_rows), scratch_bytes_(program.scratch_bytes) {}
+        block_rows_(program.tile_rows),
+        scratch_bytes_(program.scratch_bytes) {}
   explicit EmittedKernel(const ir::AttentionProblem& problem) : EmittedKernel(schedule_of(problem)) {}
   explicit EmittedKernel(const KernelSpec& spec) : EmittedKernel(problem_of(spec)) {}
 

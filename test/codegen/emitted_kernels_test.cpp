@@ -1,4 +1,5 @@
-// Emitted kernels against the float64 judge over a grid of formulas, sizes, options and layouts that covers every pair of choices.
+// Emitted kernels against the float64 judge over a grid of formulas, sizes, options and layouts that covers every pair of
+// choices.
 #include <gtest/gtest.h>
 
 #include "src/codegen/reference/judge.h"
@@ -12,11 +13,27 @@ namespace {
 
 constexpr int kShards = 4, kParameterChoices = 5;
 
-enum Factor : size_t { kMask, kScore, kHeadDim, kValueDim, kTarget, kRows, kNests, kLse, kLengths, kHeads, kLayout, kValues, kFactors };
+enum Factor : size_t {
+  kMask,
+  kScore,
+  kHeadDim,
+  kValueDim,
+  kTarget,
+  kRows,
+  kNests,
+  kLse,
+  kLengths,
+  kHeads,
+  kLayout,
+  kValues,
+  kFactors
+};
 
 int count(const auto& list) { return static_cast<int>(list.size()); }
 template <typename T>
-const T& pick(const std::vector<T>& list, int i) { return list.at(static_cast<size_t>(i) % list.size()); }
+const T& pick(const std::vector<T>& list, int i) {
+  return list.at(static_cast<size_t>(i) % list.size());
+}
 
 /// Long sequences run with few heads, for time.
 bool affordable(const PairCover::Row& row) {
@@ -28,7 +45,9 @@ bool affordable(const PairCover::Row& row) {
 
 PairCover make_cover() {
   return PairCover({count(grid_masks()), count(grid_scores()), count(kHeadDims), count(kValueDims), count(runnable_targets()),
-                    count(kVectorsOfRows), 2, 2, count(kGridLengths), count(kGridHeads), static_cast<int>(std::size(kLayouts)), kParameterChoices}, 7, affordable);
+                    count(kVectorsOfRows), 2, 2, count(kGridLengths), count(kGridHeads), static_cast<int>(std::size(kLayouts)),
+                    kParameterChoices},
+                   7, affordable);
 }
 
 /// All launches of one kernel: rows that agree in what is compiled.
@@ -88,13 +107,15 @@ Launch launch_of(const PairCover::Row& row, const KernelSpec& spec, uint64_t see
 }
 
 std::string describe(const KernelSpec& spec, const Launch& launch) {
-  return fmt::format("mask '{}' score '{}' D {} Dv {} {} rows {} nests {} lse {}; B {} H {}/{} Sq {} Sk {} layout {} ints [{}] reals [{}]",
-                     spec.mask, spec.score, spec.head_dim, spec.value_dim, spec.target.to_string(), spec.tile_rows.value_or(0),
-                     spec.use_nests.value_or(true), spec.lse, launch.batch, launch.heads, launch.kv_heads, launch.sq, launch.sk,
-                     static_cast<int>(launch.layout), fmt::join(launch.ints, ", "), fmt::join(launch.reals, ", "));
+  return fmt::format(
+      "mask '{}' score '{}' D {} Dv {} {} rows {} nests {} lse {}; B {} H {}/{} Sq {} Sk {} layout {} ints [{}] reals [{}]",
+      spec.mask, spec.score, spec.head_dim, spec.value_dim, spec.target.to_string(), spec.tile_rows.value_or(0),
+      spec.use_nests.value_or(true), spec.lse, launch.batch, launch.heads, launch.kv_heads, launch.sq, launch.sk,
+      static_cast<int>(launch.layout), fmt::join(launch.ints, ", "), fmt::join(launch.reals, ", "));
 }
 
-void check(const KernelSpec& spec, const ir::AttentionProblem& problem, const EmittedKernel& kernel, const Launch& launch, double bar) {
+void check(const KernelSpec& spec, const ir::AttentionProblem& problem, const EmittedKernel& kernel, const Launch& launch,
+           double bar) {
   LaunchData data(launch, spec.lse);
   kernel.run(data.args, launch.rim);
   EXPECT_EQ(difference(reference::judge(problem, data.args), data, bar), "") << describe(spec, launch);

@@ -29,10 +29,12 @@ class ArrayFunction {
 
   template <typename T>
   std::vector<T> operator()(std::vector<T> a, std::vector<T> b) const {
-    const size_t count = a.size(), padded = (count + static_cast<size_t>(lanes_) - 1) / static_cast<size_t>(lanes_) * static_cast<size_t>(lanes_);
+    const size_t count = a.size(),
+                 padded = (count + static_cast<size_t>(lanes_) - 1) / static_cast<size_t>(lanes_) * static_cast<size_t>(lanes_);
     a.resize(padded), b.resize(padded);
     std::vector<T> out(padded);
-    reinterpret_cast<void (*)(const T*, const T*, T*, int64_t)>(code_.entry)(a.data(), b.data(), out.data(), static_cast<int64_t>(padded));
+    reinterpret_cast<void (*)(const T*, const T*, T*, int64_t)>(code_.entry)(a.data(), b.data(), out.data(),
+                                                                             static_cast<int64_t>(padded));
     out.resize(count);
     return out;
   }
@@ -47,7 +49,9 @@ class ArrayFunction {
     llvm::Type* element = bits == 0 ? b.getFloatTy() : b.getIntNTy(bits);
     auto* vector = llvm::FixedVectorType::get(element, static_cast<unsigned>(lanes_));
     b.loop("i", b.constant(0), function->getArg(3), lanes_, {}, [&](llvm::Value* i, llvm::ArrayRef<llvm::Value*>) {
-      const auto load = [&](unsigned n) { return b.CreateAlignedLoad(vector, b.element(element, function->getArg(n), i), llvm::Align(4)); };
+      const auto load = [&](unsigned n) {
+        return b.CreateAlignedLoad(vector, b.element(element, function->getArg(n), i), llvm::Align(4));
+      };
       b.CreateAlignedStore(body(b, load(0), load(1)), b.element(element, function->getArg(2), i), llvm::Align(4));
       return codegen::Values{};
     });

@@ -16,12 +16,9 @@ namespace {
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN(), kInfinity = std::numeric_limits<float>::infinity();
 const std::vector<float> kGarbage = {kNan, kInfinity, -kInfinity, std::numeric_limits<float>::max()};
 
-const std::vector<std::string> kMasks = {"k <= q",
-                                         "k <= q && (q - k < 20 || k < 4)",
-                                         "abs(q - k) % 5 == 0",
-                                         "q / 24 == k / 24",
-                                         "q * k % 7 == 0",
-                                         "h % 2 == 0 ? k <= q : k > q"};
+const std::vector<std::string> kMasks = {
+    "k <= q",         "k <= q && (q - k < 20 || k < 4)", "abs(q - k) % 5 == 0", "q / 24 == k / 24",
+    "q * k % 7 == 0", "h % 2 == 0 ? k <= q : k > q"};
 
 /// The kernels of a mask: every target, with and without nests.
 void each_kernel(const KernelSpec& like, const std::function<void(const KernelSpec&, const EmittedKernel&)>& visit) {
@@ -125,8 +122,9 @@ TEST(Garbage, OfAQueryStaysInItsRow) {
 TEST(Garbage, OfValuesThatNobodyAttendsIsNeverMultiplied) {
   Launch launch = grouped_launch();
   launch.kv_heads = 4;
-  for (const char* mask : {"k <= q + 4 && k != 44", "k <= q && k % 5 != 2", "k < 10", "k > 33", "k == q", "q < 0", "q % 24 < 3 && k == q",
-                           "h % 2 == 0 ? k < 20 : k >= 20", "b == 0 && k <= q", "k * k % 3 != 1", "abs(q - k) <= 3"}) {
+  for (const char* mask :
+       {"k <= q + 4 && k != 44", "k <= q && k % 5 != 2", "k < 10", "k > 33", "k == q", "q < 0", "q % 24 < 3 && k == q",
+        "h % 2 == 0 ? k < 20 : k >= 20", "b == 0 && k <= q", "k * k % 3 != 1", "abs(q - k) <= 3"}) {
     for (const char* score : {"", "s - 0.1 * abs(q - k)"}) {
       each_kernel({.mask = mask, .score = score}, [&](const KernelSpec& spec, const EmittedKernel& kernel) {
         LaunchData clean(launch), data(launch);
@@ -145,7 +143,8 @@ TEST(Garbage, OfValuesThatNobodyAttendsIsNeverMultiplied) {
         }
         kernel.run(data.args);
         ASSERT_EQ(difference(reference::judge(problem_of(spec), data.args), data, 2 * accuracy_bar(launch.head_dim)), "");
-        data.each_row([&](int64_t b, int64_t h, int64_t q) { ASSERT_EQ(bits_of_row(data, b, h, q), bits_of_row(clean, b, h, q)); });
+        data.each_row(
+            [&](int64_t b, int64_t h, int64_t q) { ASSERT_EQ(bits_of_row(data, b, h, q), bits_of_row(clean, b, h, q)); });
       });
     }
   }

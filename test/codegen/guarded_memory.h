@@ -27,7 +27,9 @@ class GuardedArray {
     if (inside > 0 && mprotect(mapped_ + page, inside, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
     data_ = reinterpret_cast<T*>(mapped_ + page + (rim == Rim::End ? inside - bytes : 0));
   }
-  ~GuardedArray() { if (mapped_) munmap(mapped_, mapped_bytes_); }
+  ~GuardedArray() {
+    if (mapped_) munmap(mapped_, mapped_bytes_);
+  }
   GuardedArray(const GuardedArray&) = delete;
   GuardedArray& operator=(const GuardedArray&) = delete;
 

@@ -17,14 +17,16 @@ using codegen::IrBuilder;
 
 template <typename T>
 std::vector<T> interesting() {
-  std::vector<T> values = {0, 1, -1, 2, -2, 3, -3, 5, 7, -7, 16, -16, 100, -100, 12345, 1 << 20, -(1 << 20), INT32_MAX - 1, INT32_MIN + 1};
+  std::vector<T> values = {
+      0, 1, -1, 2, -2, 3, -3, 5, 7, -7, 16, -16, 100, -100, 12345, 1 << 20, -(1 << 20), INT32_MAX - 1, INT32_MIN + 1};
   if (sizeof(T) == 8) {
     for (int64_t wide : {INT64_MAX, INT64_MIN, INT64_MIN + 1, int64_t{1} << 40, -(int64_t{1} << 62), int64_t{INT32_MIN}}) {
       values.push_back(static_cast<T>(wide));
     }
   }
   std::mt19937_64 random(2);
-  for (int i = 0; i < 20; ++i) values.push_back(static_cast<T>(static_cast<int64_t>(random()) >> (sizeof(T) == 8 ? random() % 60 : 33 + random() % 30)));
+  for (int i = 0; i < 20; ++i)
+    values.push_back(static_cast<T>(static_cast<int64_t>(random()) >> (sizeof(T) == 8 ? random() % 60 : 33 + random() % 30)));
   return values;
 }
 
@@ -75,8 +77,8 @@ void check_constant(int64_t divisor, bool modulo, bool non_negative) {
 }
 
 TEST(IntegerOps, DivideAndTakeRemaindersByConstants) {
-  for (int64_t divisor : {int64_t{0}, int64_t{1}, int64_t{-1}, int64_t{2}, int64_t{-2}, int64_t{7}, int64_t{-7}, int64_t{64}, int64_t{-64},
-                          int64_t{1000003}, INT64_MAX, INT64_MIN, int64_t{1} << 62}) {
+  for (int64_t divisor : {int64_t{0}, int64_t{1}, int64_t{-1}, int64_t{2}, int64_t{-2}, int64_t{7}, int64_t{-7}, int64_t{64},
+                          int64_t{-64}, int64_t{1000003}, INT64_MAX, INT64_MIN, int64_t{1} << 62}) {
     for (bool modulo : {false, true}) {
       for (bool non_negative : {false, true}) {
         check_constant<int64_t>(divisor, modulo, non_negative);
@@ -91,7 +93,8 @@ TEST(IntegerOps, ArithmeticAndComparisonsFollowTheEvaluator) {
   std::vector<int64_t> a, b;
   all_pairs(a, b);
   const ir::Expr x = ir::var("q"), y = ir::var("k");
-  for (Op op : {Op::Neg, Op::Add, Op::Sub, Op::Mul, Op::Abs, Op::Min, Op::Max, Op::Lt, Op::Le, Op::Gt, Op::Ge, Op::Eq, Op::Ne}) {
+  for (Op op :
+       {Op::Neg, Op::Add, Op::Sub, Op::Mul, Op::Abs, Op::Min, Op::Max, Op::Lt, Op::Le, Op::Gt, Op::Ge, Op::Eq, Op::Ne}) {
     const bool unary = op == Op::Neg || op == Op::Abs;
     const ir::Expr expr = unary ? ir::make(op, {x}) : ir::make(op, {x, y});
     const ir::CompiledExpr meaning(expr, {"q", "k"});
@@ -122,7 +125,8 @@ TEST(IntegerOps, ComparisonsOfRealsFollowIeee) {
       return builder.CreateUIToFP(codegen::real_comparison(builder, op, x, y), builder.f32s());
     });
     const std::vector<float> actual = emitted(a, b);
-    for (size_t i = 0; i < a.size(); ++i) EXPECT_EQ(actual[i] != 0, meaning(a[i], b[i])) << ir::op_text(op) << " " << a[i] << " " << b[i];
+    for (size_t i = 0; i < a.size(); ++i)
+      EXPECT_EQ(actual[i] != 0, meaning(a[i], b[i])) << ir::op_text(op) << " " << a[i] << " " << b[i];
   }
 }
 

@@ -50,11 +50,13 @@ inline const std::vector<GridFormula>& grid_masks() {
       {"h % 2 == 0 || k < Hkv * 16 + b"},
       {"k <= q + off && q + off - k < w", {{"off", shifts}, {"w", {16, 1, -3, 200, int64_t{1} << 33}}}},
       {"abs(q - k) <= w || k < g || q < g", {{"w", {0, 9, -1, 64, 1 << 20}}, {"g", {0, 3, -5, 17, 1000}}}},
-      {"q / m == k / m && (q - k) % n >= 0", {{"m", {1, 7, 0, -16, int64_t{1} << 35}}, {"n", {1, 0, -3, 5, -(int64_t{1} << 31)}}}},
+      {"q / m == k / m && (q - k) % n >= 0",
+       {{"m", {1, 7, 0, -16, int64_t{1} << 35}}, {"n", {1, 0, -3, 5, -(int64_t{1} << 31)}}}},
       {"q * k % 7 == 0"},
       {"k % (q % 3) != 1"},
       {"q * 123456789 * (k + 1) % 1000003 < 500000"},
-      {"q * q * q * p - k * k * k * p < c", {{"p", {1, -1, 40000, 0, 1 << 30}}, {"c", {0, 1, -1, int64_t{1} << 40, -(int64_t{1} << 40)}}}},
+      {"q * q * q * p - k * k * k * p < c",
+       {{"p", {1, -1, 40000, 0, 1 << 30}}, {"c", {0, 1, -1, int64_t{1} << 40, -(int64_t{1} << 40)}}}},
       {"(q * p + k) % 5 != 0 || k == q", {{"p", {0, INT64_MAX, INT64_MIN, int64_t{1} << 62, -3}}}},
       {"max(q, k) % 5 != 0 && min(q, 2 * k) < 300 && !(k % -5 == -2)"},
       {"k / 32 <= q / 32 ? (q + k) % 2 == 0 : q % 48 == 3"},
@@ -70,7 +72,10 @@ inline const std::vector<GridFormula>& grid_scores() {
       {"sqrt(abs(s) + 0.25) / (1.0 + sigmoid(s)) + min(s, 0.5) - clamp(s * s, 0.1, 2.0)", {}, {}, 4},
       {"q - k > 3 || k % 4 == 1 ? s : 0.5 * s - 1.0"},
       {"slope * s - bias * abs(q - k + 1)", {}, {{"slope", {1, 0, -0.5, 2, 1e-3}}, {"bias", {0, 0.01, 1, -0.02, 1e-30}}}, 16},
-      {"s - 0.1 * min(abs(q - k - off), cap)", {{"off", {0, 3, -40, int64_t{1} << 33, -(int64_t{1} << 40)}}, {"cap", {10, 1, 0, 30, -2}}}, {}, 2},
+      {"s - 0.1 * min(abs(q - k - off), cap)",
+       {{"off", {0, 3, -40, int64_t{1} << 33, -(int64_t{1} << 40)}}, {"cap", {10, 1, 0, 30, -2}}},
+       {},
+       2},
       {"softcap(s, 2.5) + (k % 3) * 0.25 - (b * 7 + h) / 4.0 + s / (1.0 + (q / 8) % 5)", {}, {}, 4},
   };
   return scores;
@@ -80,12 +85,16 @@ inline const std::vector<int64_t> kHeadDims = {1, 3, 16, 24, 40, 41, 64, 80, 128
 inline const std::vector<int64_t> kValueDims = {0, 1, 8, 33, 64, 100, 256};  ///< 0: as the head dim.
 inline const std::vector<int64_t> kVectorsOfRows = {0, 1, 2, 3, 8};          ///< 0: the planner decides.
 
-struct GridLengths { int64_t sq, sk; };
+struct GridLengths {
+  int64_t sq, sk;
+};
 inline const std::vector<GridLengths> kGridLengths = {
-    {0, 0},   {0, 7},     {5, 0},     {1, 1},     {15, 15},  {16, 16},  {17, 17},  {63, 63}, {64, 64},  {65, 65},  {100, 100},
+    {0, 0},     {0, 7},       {5, 0},    {1, 1},  {15, 15},  {16, 16},  {17, 17},  {63, 63},  {64, 64},  {65, 65},   {100, 100},
     {333, 333}, {1000, 1000}, {1, 1000}, {1, 17}, {1000, 1}, {17, 100}, {100, 17}, {64, 333}, {333, 64}, {65, 1000}, {16, 65}};
 
-struct GridHeads { int64_t batch, heads, kv_heads; };
+struct GridHeads {
+  int64_t batch, heads, kv_heads;
+};
 inline const std::vector<GridHeads> kGridHeads = {{1, 1, 1}, {2, 2, 2}, {1, 4, 2}, {2, 6, 1}, {3, 3, 3}};
 
 }  // namespace heddle::test

@@ -1,10 +1,11 @@
 // Arguments of one launch on guarded memory, and the comparison of what a kernel stored with the judge.
 #pragma once
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <limits>
 #include <random>
 #include <string>
@@ -19,13 +20,14 @@ namespace heddle::test {
 /// How tensors lie in memory. Packed: heads of q, k and v as slices of one token row. Reversed: rows run backwards.
 /// Shared: batches share their keys and values (stride 0).
 enum class Layout { Dense, TokensFirst, PaddedRows, Packed, Reversed, Shared };
-inline constexpr Layout kLayouts[] = {Layout::Dense, Layout::TokensFirst, Layout::PaddedRows, Layout::Packed, Layout::Reversed, Layout::Shared};
+inline constexpr Layout kLayouts[] = {Layout::Dense,  Layout::TokensFirst, Layout::PaddedRows,
+                                      Layout::Packed, Layout::Reversed,    Layout::Shared};
 
 struct Launch {
   int64_t batch = 1, heads = 1, kv_heads = 1, sq = 40, sk = 40, head_dim = 16, value_dim = 16;
   Layout layout = Layout::PaddedRows;
   Rim rim = Rim::End;
-  std::vector<int64_t> ints{};   ///< In the kernel's order.
+  std::vector<int64_t> ints{};  ///< In the kernel's order.
   std::vector<double> reals{};
   uint64_t seed = 1;
 };
@@ -54,7 +56,8 @@ class View {
     if (c.layout == Layout::PaddedRows) row = dim_ + 3;
     stride_[2] = row, stride_[1] = rows_ * row, stride_[0] = heads_ * rows_ * row;
     if (c.layout == Layout::TokensFirst || c.layout == Layout::Packed) {
-      const int64_t token = c.layout == Layout::Packed ? c.heads * c.head_dim + c.kv_heads * (c.head_dim + c.value_dim) : heads_ * row;
+      const int64_t token =
+          c.layout == Layout::Packed ? c.heads * c.head_dim + c.kv_heads * (c.head_dim + c.value_dim) : heads_ * row;
       stride_[1] = row, stride_[2] = std::max(token, heads_ * row), stride_[0] = rows_ * stride_[2];
     }
     if (c.layout == Layout::Reversed) stride_[2] = -row;
@@ -80,9 +83,14 @@ class LaunchData {
   static constexpr float kUntouched = -12345.0f;
 
   explicit LaunchData(const Launch& c, bool wants_lse = true)
-      : q(c, c.heads, c.sq, c.head_dim, false), k(c, c.kv_heads, c.sk, c.head_dim, true), v(c, c.kv_heads, c.sk, c.value_dim, true),
-        o(c, c.heads, c.sq, c.value_dim, false), lse(wants_lse ? static_cast<size_t>(c.batch * c.heads * c.sq) : 0, c.rim),
-        launch_(c), ints_(c.ints.size(), c.rim), reals_(c.reals.size(), c.rim) {
+      : q(c, c.heads, c.sq, c.head_dim, false),
+        k(c, c.kv_heads, c.sk, c.head_dim, true),
+        v(c, c.kv_heads, c.sk, c.value_dim, true),
+        o(c, c.heads, c.sq, c.value_dim, false),
+        lse(wants_lse ? static_cast<size_t>(c.batch * c.heads * c.sq) : 0, c.rim),
+        launch_(c),
+        ints_(c.ints.size(), c.rim),
+        reals_(c.reals.size(), c.rim) {
     std::mt19937_64 random(c.seed);
     for (View* input : {&q, &k, &v}) input->fill_normal(random);
     std::copy(c.ints.begin(), c.ints.end(), ints_.begin());
@@ -103,7 +111,8 @@ class LaunchData {
   /// What a kernel stored, [batch, heads, sq, value_dim] dense and LSE behind it.
   std::vector<float> results() const {
     std::vector<float> all;
-    each_row([&](int64_t b, int64_t h, int64_t r) { all.insert(all.end(), o.row(b, h, r), o.row(b, h, r) + launch_.value_dim); });
+    each_row(
+        [&](int64_t b, int64_t h, int64_t r) { all.insert(all.end(), o.row(b, h, r), o.row(b, h, r) + launch_.value_dim); });
     all.insert(all.end(), lse.begin(), lse.end());
     return all;
   }
@@ -159,7 +168,8 @@ inline std::string difference(const reference::AttentionResult& expected, const 
     }
     if (data.lse.size() > 0 && found.empty()) {
       const double e = expected.lse[index], a = data.lse[index];
-      if (!close(e, a, tolerance * std::max(1.0, std::abs(e)))) found = fmt::format("LSE{}: expected {}, got {} (bar {})", place, e, a, tolerance);
+      if (!close(e, a, tolerance * std::max(1.0, std::abs(e))))
+        found = fmt::format("LSE{}: expected {}, got {} (bar {})", place, e, a, tolerance);
     }
     ++index;
   });

@@ -12,9 +12,10 @@ class PairCover {
   using Row = std::vector<int>;  ///< One choice a factor; -1: not chosen yet.
   using Legal = std::function<bool(const Row&)>;
 
-  /// `sizes`: choices of each factor. `legal` is asked about rows with some choices open and must be monotone: what it refuses stays
-  /// refused whatever is chosen for the rest.
-  PairCover(std::vector<int> sizes, uint64_t seed, Legal legal = [](const Row&) { return true; })
+  /// `sizes`: choices of each factor. `legal` is asked about rows with some choices open and must be monotone: what it refuses
+  /// stays refused whatever is chosen for the rest.
+  PairCover(
+      std::vector<int> sizes, uint64_t seed, Legal legal = [](const Row&) { return true; })
       : sizes_(std::move(sizes)), random_(seed), legal_(std::move(legal)) {
     for (int size : sizes_) first_.push_back(total_), total_ += size;
     covered_.assign(static_cast<size_t>(total_) * static_cast<size_t>(total_), false);

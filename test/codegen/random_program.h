@@ -1,7 +1,7 @@
 // Random tile programs that the tile verifier accepts: every statement, shared operands, carried values of any kind.
 //
-// Nests visit all tiles in order, those below NF as full ones, so that every implementation makes the same steps and results may
-// depend on how keys are grouped. Maps keep values small enough for float32 to stay near float64.
+// Nests visit all tiles in order, those below NF as full ones, so that every implementation makes the same steps and results
+// may depend on how keys are grouped. Maps keep values small enough for float32 to stay near float64.
 #pragma once
 #include <fmt/format.h>
 
@@ -20,7 +20,8 @@ class RandomProgram {
 
   ir::TileProgram make(int64_t tile_rows) {
     program_.name = "random";
-    program_.tile_rows = tile_rows, program_.tile_keys = 8, program_.keys_per_step = 24, program_.head_dim = 12, program_.value_dim = 9;
+    program_.tile_rows = tile_rows, program_.tile_keys = 8, program_.keys_per_step = 24, program_.head_dim = 12,
+    program_.value_dim = 9;
     body_ = &program_.body;
     queries_ = value(ir::ValueKind::Tile, ir::Extent::BlockRows, ir::Extent::HeadDim, "q");
     emit(ir::Stage{queries_, ir::TensorId::Q, true, 0.7});
@@ -70,7 +71,8 @@ class RandomProgram {
     const Id in = recent(cols), out = fresh(ir::Extent::One);
     emit(ir::RowReduce{out, in, chance(0.5) ? ir::Reduction::Max : ir::Reduction::Sum});
     const Id bounded = fresh(ir::Extent::One);
-    emit(ir::Map{bounded, {out}, ir::make(ir::Op::Tanh, {ir::make(ir::Op::Mul, {ir::arg(0, ir::Type::Real), ir::real_const(0.1)})})});
+    emit(ir::Map{
+        bounded, {out}, ir::make(ir::Op::Tanh, {ir::make(ir::Op::Mul, {ir::arg(0, ir::Type::Real), ir::real_const(0.1)})})});
     pool(ir::Extent::One).push_back(bounded);
   }
 
@@ -88,14 +90,22 @@ class RandomProgram {
     const ir::Expr a = ir::arg(0, ir::Type::Real), b = ir::arg(static_cast<int>(inputs) - 1, ir::Type::Real);
     const ir::Expr c = ir::arg(static_cast<int>(inputs / 2), ir::Type::Real);
     switch (below(8)) {
-      case 0: return ir::make(Op::Mul, {a, b});
-      case 1: return ir::make(Op::Tanh, {ir::make(Op::Add, {a, ir::make(Op::Mul, {b, c})})});
-      case 2: return ir::make(Op::Max, {a, ir::make(Op::Min, {b, c})});
-      case 3: return ir::make(Op::Select, {predicate(keys), a, ir::make(Op::Mul, {b, ir::real_const(0.5)})});
-      case 4: return ir::make(Op::Sigmoid, {ir::make(Op::Sub, {a, b})});
-      case 5: return ir::make(Op::Exp2, {ir::make(Op::Neg, {ir::make(Op::Abs, {ir::make(Op::Sub, {a, c})})})});
-      case 6: return ir::make(Op::Tanh, {ir::make(Op::Mul, {a, ir::make(Op::Mul, {position(keys), ir::real_const(0.05)})})});
-      default: return ir::make(Op::Mul, {ir::make(Op::Tanh, {a}), c});
+      case 0:
+        return ir::make(Op::Mul, {a, b});
+      case 1:
+        return ir::make(Op::Tanh, {ir::make(Op::Add, {a, ir::make(Op::Mul, {b, c})})});
+      case 2:
+        return ir::make(Op::Max, {a, ir::make(Op::Min, {b, c})});
+      case 3:
+        return ir::make(Op::Select, {predicate(keys), a, ir::make(Op::Mul, {b, ir::real_const(0.5)})});
+      case 4:
+        return ir::make(Op::Sigmoid, {ir::make(Op::Sub, {a, b})});
+      case 5:
+        return ir::make(Op::Exp2, {ir::make(Op::Neg, {ir::make(Op::Abs, {ir::make(Op::Sub, {a, c})})})});
+      case 6:
+        return ir::make(Op::Tanh, {ir::make(Op::Mul, {a, ir::make(Op::Mul, {position(keys), ir::real_const(0.05)})})});
+      default:
+        return ir::make(Op::Mul, {ir::make(Op::Tanh, {a}), c});
     }
   }
   ir::Expr position(bool keys) { return keys ? ir::make(ir::Op::Sub, {ir::var("q"), ir::var("k")}) : ir::var("q"); }
@@ -120,19 +130,28 @@ class RandomProgram {
     const ir::Extent cols = chance(0.7) ? ir::Extent::ValueDim : ir::Extent::HeadDim;
     const Id lhs = recent(ir::Extent::StepKeys), out = fresh(cols);
     const Id accumulate = chance(0.7) ? recent(cols) : ir::kNoValue;
-    emit(ir::Mma{out, lhs, cols == ir::Extent::ValueDim ? values_ : keys_, false, accumulate, chance(0.5) ? predicate(true) : nullptr});
+    emit(ir::Mma{out, lhs, cols == ir::Extent::ValueDim ? values_ : keys_, false, accumulate,
+                 chance(0.5) ? predicate(true) : nullptr});
     const Id bounded = fresh(cols);
-    emit(ir::Map{bounded, {out}, ir::make(ir::Op::Tanh, {ir::make(ir::Op::Mul, {ir::arg(0, ir::Type::Real), ir::real_const(0.3)})})});
+    emit(ir::Map{
+        bounded, {out}, ir::make(ir::Op::Tanh, {ir::make(ir::Op::Mul, {ir::arg(0, ir::Type::Real), ir::real_const(0.3)})})});
     pool(cols).push_back(chance(0.3) ? out : bounded);
   }
   void inside() {
     switch (below(8)) {
-      case 0: return contract_dims();
-      case 1: case 2: return contract_keys();
-      case 3: return reduce(ir::Extent::StepKeys);
-      case 4: return reduce(kColumns[1 + below(2)]);
-      case 5: return map(kColumns[below(3)]);
-      default: return map(ir::Extent::StepKeys);
+      case 0:
+        return contract_dims();
+      case 1:
+      case 2:
+        return contract_keys();
+      case 3:
+        return reduce(ir::Extent::StepKeys);
+      case 4:
+        return reduce(kColumns[1 + below(2)]);
+      case 5:
+        return map(kColumns[below(3)]);
+      default:
+        return map(ir::Extent::StepKeys);
     }
   }
 

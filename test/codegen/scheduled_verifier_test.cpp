@@ -27,7 +27,8 @@ KeyLoopSchedule& loop_of(ScheduledProgram& p) {
 }
 /// The first statement of a kind, in the loop or outside.
 template <typename T>
-T& first(ScheduledBody& body, const std::function<bool(const T&)>& wanted = [](const T&) { return true; }) {
+T& first(
+    ScheduledBody& body, const std::function<bool(const T&)>& wanted = [](const T&) { return true; }) {
   for (ScheduledStatement& statement : body) {
     auto* found = std::get_if<T>(&statement.op);
     if (found && wanted(*found)) return *found;
@@ -77,9 +78,12 @@ const Broken kBroken[] = {
     {"UnknownBuffer", "operands are buffers of the program", [](auto& p) { contract(p, Contraction::OverDims).out = 1000; }},
     {"ShortSink", "operands have the kind and size their use needs", [](auto& p) { of(p, p.sink).columns = 23; }},
     {"PackedKeys", "packed rows are query rows", [](auto& p) { first<PackRows>(p.body).tensor = TensorId::K; }},
-    {"FilledFlags", "fills and copies are of reals", [](auto& p) { first<FillBuffer>(p.body).out = buffer(p, BufferKind::Flags); }},
+    {"FilledFlags", "fills and copies are of reals",
+     [](auto& p) { first<FillBuffer>(p.body).out = buffer(p, BufferKind::Flags); }},
     {"UnequalCopy", "copies keep the shape",
-     [](auto& p) { p.body.insert(p.body.begin(), {CopyBuffer{buffer(p, BufferKind::Row), buffer(p, BufferKind::Matrix)}}); }},
+     [](auto& p) {
+       p.body.insert(p.body.begin(), {CopyBuffer{buffer(p, BufferKind::Row), buffer(p, BufferKind::Matrix)}});
+     }},
     {"ListedQueries", "listed keys are rows of K or V", [](auto& p) { first<ListKeys>(p.body).tensor = TensorId::Q; }},
     {"ShortList", "operands have the kind and size their use needs",
      [](auto& p) { of(p, contract(p, Contraction::OverKeys).all_keys).columns = 1; }},
@@ -88,9 +92,12 @@ const Broken kBroken[] = {
     {"RowMapOfIntegers", "maps have Real expressions", [](auto& p) { first<RowMap>(loop_of(p).body).expr = int_const(1); }},
     {"ContractOutside", "contracts stand in loops: they need keys",
      [](auto& p) { p.body.insert(p.body.begin(), {contract(p, Contraction::OverDims)}); }},
-    {"ContractOfQueries", "operands in place are K and V", [](auto& p) { contract(p, Contraction::OverDims).rhs.tensor = TensorId::Q; }},
-    {"TooManyRegisters", "a register tile keeps to the registers", [](auto& p) { contract(p, Contraction::OverDims).tile_columns = 16; }},
-    {"NoColumns", "a register tile keeps to the registers", [](auto& p) { contract(p, Contraction::OverKeys).tile_columns = 0; }},
+    {"ContractOfQueries", "operands in place are K and V",
+     [](auto& p) { contract(p, Contraction::OverDims).rhs.tensor = TensorId::Q; }},
+    {"TooManyRegisters", "a register tile keeps to the registers",
+     [](auto& p) { contract(p, Contraction::OverDims).tile_columns = 16; }},
+    {"NoColumns", "a register tile keeps to the registers",
+     [](auto& p) { contract(p, Contraction::OverKeys).tile_columns = 0; }},
     {"WrongLeft", "matrices have the columns their use needs",
      [](auto& p) { contract(p, Contraction::OverDims).lhs = contract(p, Contraction::OverKeys).out; }},
     {"WrongOut", "matrices have the columns their use needs",

@@ -14,7 +14,8 @@ constexpr double kBar = 1e-3;  ///< Relative above 1; wrong programs differ by a
 
 Launch launch_of(int64_t sk) {
   Launch launch;
-  launch.batch = 2, launch.heads = 2, launch.kv_heads = 1, launch.sq = 37, launch.sk = sk, launch.head_dim = 12, launch.value_dim = 9;
+  launch.batch = 2, launch.heads = 2, launch.kv_heads = 1, launch.sq = 37, launch.sk = sk, launch.head_dim = 12,
+  launch.value_dim = 9;
   return launch;
 }
 
@@ -41,8 +42,9 @@ void check(const ir::TileProgram& program, const Target& target) {
   for (int64_t sk : {0, 5, 24, 61}) {
     LaunchData data(launch_of(sk));
     kernel.run(data.args);
-    ASSERT_EQ(compare(reference::interpret(program, data.args), data), "") << "Sk " << sk << "\n" << print(program)
-                                                                            << print(lower::schedule_cpu(program, target));
+    ASSERT_EQ(compare(reference::interpret(program, data.args), data), "")
+        << "Sk " << sk << "\n"
+        << print(program) << print(lower::schedule_cpu(program, target));
   }
 }
 
@@ -73,24 +75,42 @@ TEST(TilePrograms, SwapTheirStateInEveryStep) {
       return ir::ValueInfo{ir::ValueKind::Fragment, Extent::BlockRows, cols, name};
     };
     enum { kQ, kA, kB, kO, kAIn, kBIn, kOIn, kK, kS, kRelu, kSum, kANext, kV, kONext, kAOut, kBOut, kOOut };
-    p.values = {{ir::ValueKind::Tile, Extent::BlockRows, Extent::HeadDim, "q"}, row("a"), row("b"), fragment("o", Extent::ValueDim),
-                row("a_in"), row("b_in"), fragment("o_in", Extent::ValueDim),
-                {ir::ValueKind::Tile, Extent::StepKeys, Extent::HeadDim, "k"}, fragment("s", Extent::StepKeys),
-                fragment("relu", Extent::StepKeys), row("sum"), row("a_next"),
-                {ir::ValueKind::Tile, Extent::StepKeys, Extent::ValueDim, "v"}, fragment("o_next", Extent::ValueDim), row("a_out"),
-                row("b_out"), fragment("o_out", Extent::ValueDim)};
+    p.values = {{ir::ValueKind::Tile, Extent::BlockRows, Extent::HeadDim, "q"},
+                row("a"),
+                row("b"),
+                fragment("o", Extent::ValueDim),
+                row("a_in"),
+                row("b_in"),
+                fragment("o_in", Extent::ValueDim),
+                {ir::ValueKind::Tile, Extent::StepKeys, Extent::HeadDim, "k"},
+                fragment("s", Extent::StepKeys),
+                fragment("relu", Extent::StepKeys),
+                row("sum"),
+                row("a_next"),
+                {ir::ValueKind::Tile, Extent::StepKeys, Extent::ValueDim, "v"},
+                fragment("o_next", Extent::ValueDim),
+                row("a_out"),
+                row("b_out"),
+                fragment("o_out", Extent::ValueDim)};
     const ir::Expr first = ir::arg(0, ir::Type::Real), second = ir::arg(1, ir::Type::Real);
     ir::KeyLoop loop;
     loop.source = ir::LoopSource::Tested;
     loop.predicate = ir::bool_const(true);
     loop.carried = {{kA, kAIn, kBIn, kAOut}, {kB, kBIn, kANext, kBOut}, {kO, kOIn, kONext, kOOut}};
-    loop.body = {{ir::Stage{kK, ir::TensorId::K}}, {ir::Mma{kS, kQ, kK, true, ir::kNoValue, nullptr}},
+    loop.body = {{ir::Stage{kK, ir::TensorId::K}},
+                 {ir::Mma{kS, kQ, kK, true, ir::kNoValue, nullptr}},
                  {ir::Map{kRelu, {kS}, ir::make(ir::Op::Max, {first, ir::real_const(0)})}},
                  {ir::RowReduce{kSum, kRelu, ir::Reduction::Sum}},
                  {ir::Map{kANext, {kAIn, kSum}, ir::make(ir::Op::Add, {first, second})}},
-                 {ir::Stage{kV, ir::TensorId::V}}, {ir::Mma{kONext, kRelu, kV, false, kOIn, nullptr}}};
-    p.body = {{ir::Stage{kQ, ir::TensorId::Q, true}}, {ir::Fill{kA, 1}}, {ir::Fill{kB, 2}}, {ir::Fill{kO, 0}}, {loop},
-              {ir::Store{ir::TensorId::O, kOOut}}, {ir::Store{ir::TensorId::Lse, kAOut}}};
+                 {ir::Stage{kV, ir::TensorId::V}},
+                 {ir::Mma{kONext, kRelu, kV, false, kOIn, nullptr}}};
+    p.body = {{ir::Stage{kQ, ir::TensorId::Q, true}},
+              {ir::Fill{kA, 1}},
+              {ir::Fill{kB, 2}},
+              {ir::Fill{kO, 0}},
+              {loop},
+              {ir::Store{ir::TensorId::O, kOOut}},
+              {ir::Store{ir::TensorId::Lse, kAOut}}};
     check(p, target);
   }
 }

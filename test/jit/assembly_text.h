@@ -14,7 +14,8 @@ struct AssemblyLoop {
   std::vector<std::string> lines;
 
   bool has(const std::string& text) const {
-    return std::any_of(lines.begin(), lines.end(), [&](const std::string& line) { return line.find(text) != std::string::npos; });
+    return std::any_of(lines.begin(), lines.end(),
+                       [&](const std::string& line) { return line.find(text) != std::string::npos; });
   }
   std::string text() const {
     std::string all;
@@ -45,7 +46,8 @@ inline std::vector<AssemblyLoop> innermost_loops(const std::string& assembly) {
       return loop.first <= other.first && other.last <= loop.last && (loop.first != other.first || loop.last != other.last);
     });
     if (holds_another) continue;
-    loop.lines.assign(lines.begin() + static_cast<ptrdiff_t>(loop.first), lines.begin() + static_cast<ptrdiff_t>(loop.last + 1));
+    loop.lines.assign(lines.begin() + static_cast<ptrdiff_t>(loop.first),
+                      lines.begin() + static_cast<ptrdiff_t>(loop.last + 1));
     innermost.push_back(loop);
   }
   return innermost;

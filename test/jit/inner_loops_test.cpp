@@ -7,11 +7,14 @@
 namespace heddle::test {
 namespace {
 
-std::string assembly_of(const KernelSpec& spec) { return jit::assembly(codegen::emit_kernel(schedule_of(problem_of(spec)), "kernel")); }
+std::string assembly_of(const KernelSpec& spec) {
+  return jit::assembly(codegen::emit_kernel(schedule_of(problem_of(spec)), "kernel"));
+}
 
 TEST(AssemblyText, FindsInnermostLoops) {
   const std::vector<AssemblyLoop> loops = innermost_loops(
-      "f:\n.LBB0_1:\n\tvmovaps (%rax), %ymm0\n.LBB0_2:                # comment\n\taddq $1, %rcx\n\tjne .LBB0_2\n\tvmovaps 32(%rsp), %ymm1\n"
+      "f:\n.LBB0_1:\n\tvmovaps (%rax), %ymm0\n.LBB0_2:                # comment\n\taddq $1, %rcx\n\tjne .LBB0_2\n\tvmovaps "
+      "32(%rsp), %ymm1\n"
       "\tjne\t.LBB0_1\n\tjmp .LBB0_9\n.LBB0_9:\n\tret\n");
   ASSERT_EQ(loops.size(), 1u);
   EXPECT_TRUE(loops[0].has("addq"));
@@ -46,7 +49,8 @@ TEST_P(InnerLoops, OfProductsDoNotSpill) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, InnerLoops,
-                         testing::Combine(testing::Values(64, 128), testing::Values("", "k <= q", "abs(q - k) <= 256 || k < 16"),
+                         testing::Combine(testing::Values(64, 128),
+                                          testing::Values("", "k <= q", "abs(q - k) <= 256 || k < 16"),
                                           testing::Values("", "softcap(s, 30.0)")));
 
 TEST(Instructions, OfAvx2KernelsAreAvx2) {

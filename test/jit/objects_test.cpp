@@ -1,7 +1,7 @@
 // Kernel objects: self-contained, the same bytes every time, and the same results through either loader.
 #include <gtest/gtest.h>
-
 #include <llvm/IR/IRBuilder.h>
+
 #include <set>
 #include <thread>
 
@@ -18,9 +18,13 @@ const std::vector<KernelSpec>& kernels() {
   static const std::vector<KernelSpec> specs = [] {
     std::vector<KernelSpec> all;
     for (const Target& target : Target::all()) {
-      for (const KernelSpec& like : std::vector<KernelSpec>{
-               {}, {.mask = "k <= q", .head_dim = 41, .value_dim = 7}, {.mask = "q * k % 7 == 0", .score = "tanh(s) + exp(log(abs(s)))"},
-               {.mask = "k <= q + off && q / m == k / m", .score = "s - slope * k", .ints = {"m", "off"}, .reals = {"slope"}}}) {
+      for (const KernelSpec& like : std::vector<KernelSpec>{{},
+                                                            {.mask = "k <= q", .head_dim = 41, .value_dim = 7},
+                                                            {.mask = "q * k % 7 == 0", .score = "tanh(s) + exp(log(abs(s)))"},
+                                                            {.mask = "k <= q + off && q / m == k / m",
+                                                            .score = "s - slope * k",
+                                                            .ints = {"m", "off"},
+                                                            .reals = {"slope"}}}) {
         all.push_back(like);
         all.back().target = target;
       }
@@ -30,7 +34,9 @@ const std::vector<KernelSpec>& kernels() {
   return specs;
 }
 
-std::string object_of(const KernelSpec& spec) { return jit::compile(codegen::emit_kernel(schedule_of(problem_of(spec)), "kernel")); }
+std::string object_of(const KernelSpec& spec) {
+  return jit::compile(codegen::emit_kernel(schedule_of(problem_of(spec)), "kernel"));
+}
 
 TEST(Objects, ImportNothingAndDefineOneKernel) {
   for (const KernelSpec& spec : kernels()) {
@@ -162,7 +168,8 @@ std::string object_that_imports(const std::string& name) {
 TEST(Linker, GivesKernelsMemoryFunctionsAndNothingElse) {
   for (const char* name : {"memcpy", "memmove", "memset"}) EXPECT_EQ(refusal(object_that_imports(name), "kernel"), "accepted");
   for (const char* name : {"printf", "expf", "malloc", "no_such_function"}) {
-    EXPECT_NE(refusal(object_that_imports(name), "kernel").find(name), std::string::npos) << refusal(object_that_imports(name), "kernel");
+    EXPECT_NE(refusal(object_that_imports(name), "kernel").find(name), std::string::npos)
+        << refusal(object_that_imports(name), "kernel");
   }
 }
 
