@@ -13,7 +13,7 @@ namespace {
 struct Settings {
   std::string spec, target;
   std::vector<std::string> dims, inputs, allow_paths;
-  int threads = 0, repeat = 3;
+  int threads = 0, repeat = 5;
   bool check = false, profile = false, json = false;
 };
 
@@ -21,7 +21,8 @@ void declare(CLI::App& command, Settings& settings) {
   command.add_option("SPEC", settings.spec, "model spec (JSON)")->required();
   command.add_option("--input", settings.inputs, "NAME=@FILE[,FILE...]: an integer input holds the bytes of files; repeatable")
       ->allow_extra_args(false);
-  command.add_option("--dim", settings.dims, "NAME=SIZE: another size of a dim of the spec; repeatable")->allow_extra_args(false);
+  command.add_option("--dim", settings.dims, "NAME=SIZE: another size of a dim of the spec; repeatable")
+      ->allow_extra_args(false);
   command.add_option("--allow-path", settings.allow_paths, "folder outside the spec's own that it may read; repeatable")
       ->allow_extra_args(false);
   command.add_option("--target", settings.target, "cpu:avx2 or cpu:avx512; default the best of this machine");
@@ -43,8 +44,12 @@ Engine engine_of(const Settings& settings) {
 }
 
 RunReport report_of(const Settings& settings, const Spec& spec, Engine& engine) {
-  RunReport report{.spec = settings.spec, .name = spec.graph().name, .target = engine.target().to_string(),
-                   .threads = engine.threads(), .checked = settings.check, .profile = settings.profile};
+  RunReport report{.spec = settings.spec,
+                   .name = spec.graph().name,
+                   .target = engine.target().to_string(),
+                   .threads = engine.threads(),
+                   .checked = settings.check,
+                   .profile = settings.profile};
   report.inputs = read_inputs(settings.inputs, spec.graph());
   Model model(engine, spec);
   report.model = engine::measure_model(model, report.inputs.given, settings.repeat);

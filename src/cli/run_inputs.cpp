@@ -23,7 +23,8 @@ struct Given {
 Given parse(const std::string& text) {
   const size_t equals = text.find("=@");
   if (equals == std::string::npos || equals == 0 || equals + 2 == text.size()) {
-    throw UserError(fmt::format("--input {}: expected NAME=@FILE[,FILE...]", quote(text)), "for example --input tokens=@LICENSE");
+    throw UserError(fmt::format("--input {}: expected NAME=@FILE[,FILE...]", quote(text)),
+                    "for example --input tokens=@LICENSE");
   }
   Given given{text.substr(0, equals), {}};
   for (size_t start = equals + 2; start <= text.size();) {
@@ -59,9 +60,10 @@ Array array_of(const std::string& bytes, const ir::TensorType& type) {
 }
 
 int64_t elements_of(const Given& given, const ir::TensorType& type) {
-  if (type.dtype == DType::Int32 || type.dtype == DType::Int64) return Tensor::dense(nullptr, type.shape, type.dtype).elements();
-  throw UserError(fmt::format("--input {}: the bytes of files fit int32 and int64 inputs only, this one is {}", quote(given.name),
-                              ir::to_string(type)));
+  if (type.dtype == DType::Int32 || type.dtype == DType::Int64)
+    return Tensor::dense(nullptr, type.shape, type.dtype).elements();
+  throw UserError(fmt::format("--input {}: the bytes of files fit int32 and int64 inputs only, this one is {}",
+                              quote(given.name), ir::to_string(type)));
 }
 
 /// As many bytes as the input has elements.
@@ -74,8 +76,9 @@ std::string read_files(const Given& given, int64_t needed, std::vector<ir::FileU
     files.push_back({path, size, used});
   }
   if (static_cast<int64_t>(bytes.size()) == needed) return bytes;
-  throw UserError(fmt::format("--input {}: the files hold {} bytes, the input has {} elements", quote(given.name), bytes.size(), needed),
-                  "name more files, or make the input smaller with --dim");
+  throw UserError(
+      fmt::format("--input {}: the files hold {} bytes, the input has {} elements", quote(given.name), bytes.size(), needed),
+      "name more files, or make the input smaller with --dim");
 }
 
 InputUse use_in_spec(const ir::Graph& graph, const ir::Leaf& leaf) {

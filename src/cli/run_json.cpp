@@ -12,12 +12,18 @@ using Json = nlohmann::ordered_json;
 /// JSON has no infinity and no NaN: they become null.
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
-Json times_json(const engine::Times& times) { return {{"min", times.fastest()}, {"median", times.median()}, {"runs", times.runs}}; }
+Json times_json(const engine::Times& times) {
+  return {{"min", times.fastest()}, {"median", times.median()}, {"runs", times.runs}};
+}
 
 Json input_json(const InputUse& use) {
   Json files = Json::array();
   for (const ir::FileUse& file : use.files) files.push_back({{"path", file.path}, {"size", file.size}, {"used", file.used}});
-  return {{"name", use.name}, {"dtype", to_string(use.type.dtype)}, {"shape", use.type.shape}, {"origin", use.origin}, {"files", files}};
+  return {{"name", use.name},
+          {"dtype", to_string(use.type.dtype)},
+          {"shape", use.type.shape},
+          {"origin", use.origin},
+          {"files", files}};
 }
 
 Json kernel_json(const KernelReport& kernel) {
@@ -32,8 +38,14 @@ Json kernel_json(const KernelReport& kernel) {
 }
 
 Json shape_json(const AttentionUse& use) {
-  return {{"batch", use.batch}, {"heads", use.heads}, {"kv_heads", use.kv_heads}, {"sq", use.sq}, {"sk", use.sk},
-          {"head_dim", use.q.view.shape[3]}, {"value_dim", use.v.view.shape[3]}, {"scale", use.scale}};
+  return {{"batch", use.batch},
+          {"heads", use.heads},
+          {"kv_heads", use.kv_heads},
+          {"sq", use.sq},
+          {"sk", use.sk},
+          {"head_dim", use.q.view.shape[3]},
+          {"value_dim", use.v.view.shape[3]},
+          {"scale", use.scale}};
 }
 
 Json error_json(double error, double bar, bool accurate) {
@@ -41,8 +53,11 @@ Json error_json(double error, double bar, bool accurate) {
 }
 
 Json attention_json(const AttentionUse& use, const AttentionMeasure& measure) {
-  Json json = {{"node", use.node}, {"shape", shape_json(use)}, {"facts", use.kernel.report().facts},
-               {"plan", use.kernel.report().plan}, {"kernel", kernel_json(use.kernel.report())},
+  Json json = {{"node", use.node},
+               {"shape", shape_json(use)},
+               {"facts", use.kernel.report().facts},
+               {"plan", use.kernel.report().plan},
+               {"kernel", kernel_json(use.kernel.report())},
                {"dense_kernel", kernel_json(measure.dense_report)}};
   json["milliseconds"] = {{"attention", times_json(measure.kernel)}, {"without_mask", times_json(measure.dense_kernel)}};
   json["milliseconds"]["openblas"] = measure.openblas ? times_json(*measure.openblas) : Json(nullptr);
@@ -55,7 +70,9 @@ Json attention_json(const AttentionUse& use, const AttentionMeasure& measure) {
 }
 
 Json output_json(const RunReport& report, const std::string& name, const Array& array) {
-  Json json = {{"name", name}, {"dtype", to_string(array.view.dtype)}, {"shape", array.view.shape},
+  Json json = {{"name", name},
+               {"dtype", to_string(array.view.dtype)},
+               {"shape", array.view.shape},
                {"rms", engine::root_mean_square(array)}};
   for (const engine::OutputCheck& check : report.checks) {
     if (check.name == name) json["error"] = error_json(check.error, check.bar, check.accurate());

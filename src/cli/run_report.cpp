@@ -38,7 +38,8 @@ std::string passes_text(const KernelReport& kernel) {
   std::vector<std::pair<std::string, double>> passes = kernel.passes;
   std::stable_sort(passes.begin(), passes.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
   std::string text;
-  for (const auto& [name, milliseconds] : passes) text += fmt::format("{}{} {:.1f}", text.empty() ? "" : ", ", name, milliseconds);
+  for (const auto& [name, milliseconds] : passes)
+    text += fmt::format("{}{} {:.1f}", text.empty() ? "" : ", ", name, milliseconds);
   return text;
 }
 
@@ -84,15 +85,15 @@ std::string efficiency_lines(const AttentionUse& use, const AttentionMeasure& me
 std::string error_line(const AttentionUse& use, const AttentionMeasure& measure) {
   const std::string rows = measure.judged_rows == use.sq ? fmt::format("all {} query rows", use.sq)
                                                          : fmt::format("{} evenly spaced query rows", measure.judged_rows);
-  return fmt::format("  largest error against float64: {:.3g} over {} of every head; the bar is {:.3g}{}\n", measure.error, rows,
-                     measure.bar, measure.accurate() ? "" : ": OVER THE BAR");
+  return fmt::format("  largest error against float64: {:.3g} over {} of every head; the bar is {:.3g}{}\n", measure.error,
+                     rows, measure.bar, measure.accurate() ? "" : ": OVER THE BAR");
 }
 
 std::string attention_text(const AttentionUse& use, const AttentionMeasure& measure) {
   const KernelReport& kernel = use.kernel.report();
-  return fmt::format("\nattention of node '{}': {}\n", use.node, shape_text(use)) + "  facts:\n" + indented(kernel.facts, "    ") +
-         "  plan, and why:\n" + indented(kernel.plan, "    ") + "  kernel: " + origin_text(kernel) + times_lines(measure) +
-         efficiency_lines(use, measure) + error_line(use, measure);
+  return fmt::format("\nattention of node '{}': {}\n", use.node, shape_text(use)) + "  facts:\n" +
+         indented(kernel.facts, "    ") + "  plan, and why:\n" + indented(kernel.plan, "    ") +
+         "  kernel: " + origin_text(kernel) + times_lines(measure) + efficiency_lines(use, measure) + error_line(use, measure);
 }
 
 std::string compiler_line(const RunReport& report) {
@@ -112,7 +113,8 @@ std::string profile_text(const RunReport& report) {
 
 std::string output_text(const RunReport& report, const std::string& name, const Array& array) {
   const ir::TensorType type{array.view.dtype, array.view.shape};
-  std::string text = fmt::format("output {}: {}, root mean square {:.4g}", name, ir::to_string(type), engine::root_mean_square(array));
+  std::string text =
+      fmt::format("output {}: {}, root mean square {:.4g}", name, ir::to_string(type), engine::root_mean_square(array));
   for (const engine::OutputCheck& check : report.checks) {
     if (check.name != name) continue;
     text += fmt::format("; largest error against the float64 run {:.3g}, the bar is {:.3g}{}", check.error, check.bar,
@@ -124,7 +126,8 @@ std::string output_text(const RunReport& report, const std::string& name, const 
 }  // namespace
 
 bool RunReport::passed() const {
-  return std::ranges::all_of(attentions, &AttentionMeasure::accurate) && std::ranges::all_of(checks, &engine::OutputCheck::accurate);
+  return std::ranges::all_of(attentions, &AttentionMeasure::accurate) &&
+         std::ranges::all_of(checks, &engine::OutputCheck::accurate);
 }
 
 std::string text_of(const RunReport& report) {

@@ -16,7 +16,7 @@ struct RunReport {
   bool compiler_loaded = false;  ///< False when every kernel came from the cache.
   RunInputs inputs{};
   engine::ModelMeasure model{};
-  std::vector<engine::AttentionMeasure> attentions{}; ///< One each of model.last.attentions.
+  std::vector<engine::AttentionMeasure> attentions{};  ///< One each of model.last.attentions.
   std::vector<engine::OutputCheck> checks{};           ///< Empty unless checked.
   bool checked = false, profile = false;
 

@@ -48,15 +48,30 @@ class DenseBlocks {
     const runtime::Blas& blas = runtime::Blas::open();
     const int64_t b = index / use_.heads, h = index % use_.heads, kv = h / (use_.heads / use_.kv_heads);
     const Tensor &q = use_.q.view, &k = use_.k.view, &v = use_.v.view;
-    blas.gemm({.m = rows, .n = use_.sk, .k = q.shape[3], .a = at(q, b, h, first), .b = at(k, b, kv, 0), .c = scores_.data(),
-               .lda = q.strides[2], .ldb = k.strides[2], .ldc = keys_, .transpose_b = true,
+    blas.gemm({.m = rows,
+               .n = use_.sk,
+               .k = q.shape[3],
+               .a = at(q, b, h, first),
+               .b = at(k, b, kv, 0),
+               .c = scores_.data(),
+               .lda = q.strides[2],
+               .ldb = k.strides[2],
+               .ldc = keys_,
+               .transpose_b = true,
                .alpha = static_cast<float>(use_.scale)});
     float inverse[kBlockRows];
     for (int64_t i = 0; i < rows; ++i) inverse[i] = masked_softmax(&scores_[i * keys_], &allowed_[i * keys_], keys_);
     float* out = const_cast<float*>(at(o_, b, h, first));
     const int64_t width = v.shape[3];
-    blas.gemm({.m = rows, .n = width, .k = use_.sk, .a = scores_.data(), .b = at(v, b, kv, 0), .c = out, .lda = keys_,
-               .ldb = v.strides[2], .ldc = o_.strides[2]});
+    blas.gemm({.m = rows,
+               .n = width,
+               .k = use_.sk,
+               .a = scores_.data(),
+               .b = at(v, b, kv, 0),
+               .c = out,
+               .lda = keys_,
+               .ldb = v.strides[2],
+               .ldc = o_.strides[2]});
     for (int64_t i = 0; i < rows; ++i) {
       for (int64_t d = 0; d < width; ++d) out[i * o_.strides[2] + d] *= inverse[i];
     }
@@ -88,7 +103,8 @@ DenseRun run_dense(const ir::AttentionProblem& problem, const AttentionUse& use,
     for (size_t i = thread; i < chosen.size(); i += pool.threads()) times[thread] += mine.run(chosen[i]);
   });
   const int64_t heads = use.batch * use.heads, blocks = (use.sq + kBlockRows - 1) / kBlockRows;
-  DenseRun run{.milliseconds = *std::max_element(times.begin(), times.end()), .blocks = blocks * heads,
+  DenseRun run{.milliseconds = *std::max_element(times.begin(), times.end()),
+               .blocks = blocks * heads,
                .measured = static_cast<int64_t>(chosen.size()) * heads};
   if (run.measured > 0) run.milliseconds *= static_cast<double>(run.blocks) / static_cast<double>(run.measured);
   return run;

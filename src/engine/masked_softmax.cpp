@@ -73,7 +73,7 @@ template <typename Vector, typename Element>
 }
 
 [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]] float with_avx512(float* scores, const uint8_t* allowed,
-                                                                               int64_t count) {
+                                                                                 int64_t count) {
   return softmax_row(scores, allowed, count);
 }
 

@@ -12,8 +12,8 @@ namespace heddle::engine {
 /// O [batch, heads, sq, value_dim], dense, for the float32 views q, k, v of `use`. Null formulas mean every pair and s itself.
 std::vector<double> reference_attention(const ir::Expr& mask, const ir::Expr& score, const AttentionUse& use, int threads);
 
-/// Largest |o - O| over these query rows of all batches and heads, O by the judge. Infinite where one of the two is not finite and
-/// the other differs from it. `problem` is the guarded problem of use.kernel.
+/// Largest |o - O| over these query rows of all batches and heads, O by the judge. Infinite where one of the two is not finite
+/// and the other differs from it. `problem` is the guarded problem of use.kernel.
 double largest_error(const ir::AttentionProblem& problem, const AttentionUse& use, const std::vector<int64_t>& rows,
                      runtime::ThreadPool& pool);
 

@@ -54,7 +54,8 @@ TEST(LargestError, SeesOneWrongElementInARowThatIsLookedAt) {
 TEST(AccuracyBar, IsThatOfStandardNormalsAndGrowsWithTheOperands) {
   AttentionUse use = attention_use({.head_dim = 16, .value_dim = 16});
   const auto fill = [](const Array& array, float value) {
-    test::for_each_element(array.view, [&](int64_t b, int64_t h, int64_t row, int64_t c) { test::at(array, b, h, row, c) = value; });
+    test::for_each_element(array.view,
+                           [&](int64_t b, int64_t h, int64_t row, int64_t c) { test::at(array, b, h, row, c) = value; });
   };
   for (const Array* array : {&use.q, &use.k, &use.v}) fill(*array, 1);
   EXPECT_NEAR(accuracy_bar(use), 2e-6 * 4, 1e-12);

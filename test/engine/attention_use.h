@@ -23,7 +23,8 @@ inline Array packed(int64_t batch, int64_t heads, int64_t rows, int64_t width, u
 }
 
 inline AttentionUse attention_use(const UseShape& s = {}) {
-  AttentionUse use{"node", {}, s.batch, s.heads, s.kv_heads, s.sq, s.sk, 1 / std::sqrt(static_cast<double>(s.head_dim)), {}, {}, {}, {}};
+  AttentionUse use{"node", {}, s.batch, s.heads, s.kv_heads, s.sq, s.sk, 1 / std::sqrt(static_cast<double>(s.head_dim)),
+                   {},     {}, {},      {}};
   use.q = packed(s.batch, s.heads, s.sq, s.head_dim, 1);
   use.k = packed(s.batch, s.kv_heads, s.sk, s.head_dim, 2);
   use.v = packed(s.batch, s.kv_heads, s.sk, s.value_dim, 3);
