@@ -26,6 +26,7 @@ bool depends(const ir::Loop& loop, const std::string& variable) {
 }
 
 constexpr int64_t kLongestPeriod = 4096;
+constexpr int64_t kUnbounded = int64_t{1} << 62;  ///< Beyond every value.
 
 /// After how many iterations of the last loop the inner conditions repeat; 0 when they do not, or too late.
 int64_t last_loop_period(const ir::NestPiece& piece) {
@@ -306,8 +307,8 @@ class Piece {
         normalise(first, inner, count, outer, repeats, emit_strip);
         continue;
       }
-      const int64_t low = tail_.lower < 0 ? INT64_MIN : program.value(tail_.lower, lane);
-      const int64_t high = tail_.upper < 0 ? INT64_MAX : program.value(tail_.upper, lane);
+      const int64_t low = tail_.lower < 0 ? -kUnbounded : program.value(tail_.lower, lane);
+      const int64_t high = tail_.upper < 0 ? kUnbounded : program.value(tail_.upper, lane);
       normalise(first, inner, count, outer, repeats, [&](const Strip& strip) { clip(strip, low, high, emit_strip); });
     }
   }

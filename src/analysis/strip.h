@@ -52,7 +52,7 @@ inline Strip clipped(int64_t first, int64_t stride, int64_t count, int64_t low, 
   return {first + skipped * stride, left > 1 ? stride : 1, left, 0, 1};
 }
 
-/// Appends the columns of the strip in [low, high] through `emit(Strip)`, ascending: at most three strips.
+/// The columns of the strip in [low, high] through `emit(Strip)`, ascending: at most three strips. |low|, |high| <= 2^62.
 template <typename Emit>
 void clip(const Strip& strip, int64_t low, int64_t high, const Emit& emit) {
   if (strip.first >= low && strip.last() <= high) return emit(strip);
