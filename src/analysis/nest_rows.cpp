@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "src/analysis/batch_program.h"
+#include "src/analysis/closed_loops.h"
 #include "src/analysis/linear_expr.h"
 #include "src/ir/evaluate.h"
 #include "src/ir/rewrite.h"
@@ -19,26 +20,7 @@ using ir::Expr;
 using ir::Op;
 using Ints = std::map<std::string, int64_t>;
 
-/// Whether a bound or the offset of `loop` depends on the variable.
-bool depends(const ir::Loop& loop, const std::string& variable) {
-  return any_mentions(loop.lower, variable) || any_mentions(loop.upper, variable) ||
-         (loop.offset && ir::mentions(loop.offset, variable));
-}
-
-constexpr int64_t kLongestPeriod = 4096;
 constexpr int64_t kUnbounded = int64_t{1} << 62;  ///< Beyond every value.
-
-/// After how many iterations of the last loop the inner conditions repeat; 0 when they do not, or too late.
-int64_t last_loop_period(const ir::NestPiece& piece) {
-  const ir::Loop& last = piece.loops.back();
-  if (!linear(piece.value, last.variable)) return 0;
-  int64_t all = 1;
-  for (const Expr& condition : piece.inner) {
-    const auto own = period(condition, last.variable, kLongestPeriod);
-    if (!own || (all = std::lcm(all, *own)) > kLongestPeriod) return 0;
-  }
-  return all / std::gcd(all, last.stride);
-}
 
 /// The iterations i of [0, count) with pattern[i % pattern.size()], as strips of the values first + i * step.
 template <typename Emit>
@@ -62,48 +44,6 @@ void repeat_pattern(const std::vector<bool>& pattern, int64_t count, int64_t fir
 struct LoopCode {
   int lower = -1, upper = -1, offset = -1;
   int64_t stride = 1;
-};
-
-/// A bound of the inner of two loops that bounds the value alone: inner <= rest - (c / d) * outer where the value is
-/// c * outer + d * inner + shift, d > 0. Then the value is <= d * rest + shift.
-class ValueBounds {
- public:
-  ValueBounds(const Expr& value, const std::string& outer, const std::string& inner) : outer_(outer) {
-    const auto of_outer = linear(value, outer);
-    const auto of_inner = of_outer ? linear(of_outer->rest, inner) : std::nullopt;
-    if (!of_inner || of_inner->coefficient <= 0) return;
-    c_ = of_outer->coefficient, d_ = of_inner->coefficient, shift_ = of_inner->rest;
-  }
-
-  /// What the bound says of the value; null when it says anything else.
-  Expr limit(const Expr& bound) const {
-    const auto split = d_ > 0 && ir::mentions(bound, outer_) ? linear(bound, outer_) : std::nullopt;
-    if (!split || split->coefficient * d_ != -c_) return nullptr;
-    return ir::simplify(ir::make(Op::Add, {ir::make(Op::Mul, {ir::int_const(d_), split->rest}), shift_}));
-  }
-
-  /// Takes those bounds out of the inner loop where others are left on the same side; returns what they say.
-  std::vector<Expr> take(std::vector<Expr>& bounds) const {
-    std::vector<Expr> kept, limits;
-    for (const Expr& bound : bounds) {
-      if (const Expr found = limit(bound)) limits.push_back(found);
-      else kept.push_back(bound);
-    }
-    if (kept.empty()) return {};
-    bounds = std::move(kept);
-    return limits;
-  }
-
- private:
-  std::string outer_;
-  int64_t c_ = 0, d_ = 0;
-  Expr shift_;
-};
-
-/// A piece whose last two loops are independent where that is possible, and bounds of its value that were bounds of the inner loop.
-struct Separated {
-  ir::NestPiece piece;
-  std::vector<Expr> lower, upper;
 };
 
 /// Nodes of what is left of a piece when its outer loops are expanded: closed loops and a value linear in them.
@@ -143,36 +83,8 @@ Range range(const BatchProgram& program, const LoopCode& loop, int lane) {
   return {first, last < first ? 0 : (last - first) / loop.stride + 1};
 }
 
-/// How many outer loops of a piece must be run step by step for the rest to be closed.
-size_t expanded_loops(const ir::NestPiece& piece) {
-  for (size_t expanded = 0; expanded < piece.loops.size(); ++expanded) {
-    bool closed = true;
-    Expr value = piece.value;
-    for (size_t i = expanded; i < piece.loops.size() && closed; ++i) {
-      const std::string& variable = piece.loops[i].variable;
-      for (size_t j = i + 1; j < piece.loops.size(); ++j) closed = closed && !depends(piece.loops[j], variable);
-      const auto split = linear(value, variable);
-      closed = closed && split && !any_mentions(piece.inner, variable);
-      if (split) value = split->rest;
-    }
-    if (closed) return expanded;
-  }
-  return piece.loops.size();
-}
-
-Separated separated(const ir::NestPiece& piece) {
-  Separated result{piece, {}, {}};
-  if (piece.loops.size() < 2) return result;
-  ir::Loop& inner = result.piece.loops.back();
-  const ValueBounds bounds(piece.value, piece.loops[piece.loops.size() - 2].variable, inner.variable);
-  result.lower = bounds.take(inner.lower);
-  result.upper = bounds.take(inner.upper);
-  const bool helps = expanded_loops(result.piece) < expanded_loops(piece);
-  return helps ? result : Separated{piece, {}, {}};
-}
-
-TailCode compile_tail(BatchProgram& program, const Separated& separated, size_t expanded) {
-  const ir::NestPiece& piece = separated.piece;
+TailCode compile_tail(BatchProgram& program, const ClosedPiece& closed, size_t expanded) {
+  const ir::NestPiece& piece = closed.piece;
   TailCode tail;
   std::vector<Expr> conditions = piece.inner;
   if (expanded == 0) conditions.insert(conditions.end(), piece.guards.begin(), piece.guards.end());
@@ -185,8 +97,8 @@ TailCode compile_tail(BatchProgram& program, const Separated& separated, size_t 
     value = split.rest;
   }
   tail.rest = program.add(value);
-  if (!separated.lower.empty()) tail.lower = fold(program, Op::Max, separated.lower);
-  if (!separated.upper.empty()) tail.upper = fold(program, Op::Min, separated.upper);
+  if (!closed.lower.empty()) tail.lower = fold(program, Op::Max, closed.lower);
+  if (!closed.upper.empty()) tail.upper = fold(program, Op::Min, closed.upper);
   return tail;
 }
 
@@ -195,16 +107,16 @@ using RowStrip = std::pair<int32_t, Strip>;
 /// One piece of the nest. Level 0 runs over rows in the program all pieces share; level j over (row, v0, .., v(j-1)).
 class Piece {
  public:
-  Piece(const Separated& separated, BatchProgram& shared, const std::string& row, const Ints& ints)
-      : expanded_(expanded_loops(separated.piece)) {
+  Piece(const ClosedPiece& closed, BatchProgram& shared, const std::string& row, const Ints& ints)
+      : expanded_(expanded_loops(closed.piece)) {
     if (expanded_ == 0) {
-      tail_ = compile_tail(shared, separated, 0);
+      tail_ = compile_tail(shared, closed, 0);
       return;
     }
-    const ir::NestPiece& piece = separated.piece;
+    const ir::NestPiece& piece = closed.piece;
     head_good_ = conjunction(shared, piece.guards);
     heads_.push_back(compile(shared, piece.loops[0]));
-    for (size_t level = 1; level <= expanded_; ++level) add_level(separated, level, row, ints);
+    for (size_t level = 1; level <= expanded_; ++level) add_level(closed, level, row, ints);
     if (expanded_ < piece.loops.size() || (period_ = last_loop_period(piece)) == 0) return;
     step_ = linear(piece.value, piece.loops.back().variable)->coefficient * piece.loops.back().stride;
   }
@@ -227,17 +139,17 @@ class Piece {
     int filled = 0;
   };
 
-  void add_level(const Separated& separated, size_t level, const std::string& row, const Ints& ints) {
+  void add_level(const ClosedPiece& closed, size_t level, const std::string& row, const Ints& ints) {
     Level& at = *levels_.emplace_back(std::make_unique<Level>());
     at.row_node = at.program.declare(row, BatchProgram::Slot::Lane);
     for (size_t i = 0; i < level; ++i) {
-      at.variable_nodes.push_back(at.program.declare(separated.piece.loops[i].variable, BatchProgram::Slot::Lane));
+      at.variable_nodes.push_back(at.program.declare(closed.piece.loops[i].variable, BatchProgram::Slot::Lane));
     }
     at.program.declare_fixed(ints);
     if (level == expanded_) {
-      tail_ = compile_tail(at.program, separated, level);
+      tail_ = compile_tail(at.program, closed, level);
     } else {
-      heads_.push_back(compile(at.program, separated.piece.loops[level]));
+      heads_.push_back(compile(at.program, closed.piece.loops[level]));
     }
     at.program.run_fixed();
   }
@@ -358,7 +270,9 @@ NestRows::NestRows(const ir::LoopNest& nest, const std::string& row, const Ints&
   Ints fixed = ints;
   fixed.erase(row);
   state_->program.declare_fixed(fixed);
-  for (const ir::NestPiece& piece : nest.pieces) state_->pieces.emplace_back(separated(piece), state_->program, row, fixed);
+  for (const ir::NestPiece& piece : nest.pieces) {
+    for (const ClosedPiece& closed : close_loops(piece, row, fixed)) state_->pieces.emplace_back(closed, state_->program, row, fixed);
+  }
   state_->program.run_fixed();
 }
 
