@@ -61,6 +61,7 @@ Json attention_json(const AttentionUse& use, const AttentionMeasure& measure) {
                {"dense_kernel", kernel_json(measure.dense_report)}};
   json["milliseconds"] = {{"attention", times_json(measure.kernel)}, {"without_mask", times_json(measure.dense_kernel)}};
   json["milliseconds"]["openblas"] = measure.openblas ? times_json(*measure.openblas) : Json(nullptr);
+  json["rows_without_mask"] = measure.dense_rows;
   json["openblas_note"] = measure.openblas_note;
   json["pairs"] = {{"allowed", measure.pairs.allowed}, {"all", measure.pairs.all}, {"rows_counted", measure.pairs.rows}};
   json["efficiency"] = measure.efficiency();

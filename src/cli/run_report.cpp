@@ -75,7 +75,9 @@ std::string times_lines(const AttentionMeasure& measure) {
 std::string efficiency_lines(const AttentionUse& use, const AttentionMeasure& measure) {
   const std::string counted =
       measure.pairs.rows == use.sq ? "" : fmt::format(", estimated from {} evenly spaced rows", measure.pairs.rows);
-  return fmt::format("  our kernel without the mask: {}\n", times_text(measure.dense_kernel)) +
+  const std::string ran =
+      measure.dense_rows == use.sq ? "" : fmt::format(" ({} of {} query rows ran, scaled up)", measure.dense_rows, use.sq);
+  return fmt::format("  our kernel without the mask: {}{}\n", times_text(measure.dense_kernel), ran) +
          fmt::format("  allowed pairs: {:.0f} of {:.0f}, {:.4g}%{}\n", measure.pairs.allowed, measure.pairs.all,
                      100 * measure.pairs.density(), counted) +
          fmt::format("  sparsity efficiency: {:.3f} = time without the mask * share of allowed pairs / time, at best\n",
@@ -98,8 +100,9 @@ std::string attention_text(const AttentionUse& use, const AttentionMeasure& meas
 
 std::string compiler_line(const RunReport& report) {
   if (report.attentions.empty()) return "";
-  return report.compiler_loaded ? fmt::format("\ncompiler: {} kernels compiled\n", report.compilations)
-                                : "\ncompiler: not loaded, every kernel came from the cache\n";
+  if (!report.compiler_loaded) return "\ncompiler: not loaded, every kernel came from the cache\n";
+  if (report.compilations == 0) return "\ncompiler: loaded to count pairs, every kernel came from the cache\n";
+  return fmt::format("\ncompiler: {} kernels compiled\n", report.compilations);
 }
 
 std::string profile_text(const RunReport& report) {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "runtime/blas.h"
+#include "src/engine/pair_facts.h"
 #include "src/engine/problem.h"
 #include "src/engine/reference_attention.h"
 #include "src/engine/row_sample.h"
@@ -28,6 +29,29 @@ Attention without_mask(Engine& engine, const AttentionUse& use) {
   return engine.attention(spec);
 }
 
+/// Our kernel without the mask on the first query rows, as many as kMaxDensePairs allows.
+class DenseKernel {
+ public:
+  DenseKernel(Engine& engine, const AttentionUse& use) : kernel_(without_mask(engine, use)), part_(use) {
+    const int64_t pairs_a_row = std::max<int64_t>(1, use.batch * use.heads * use.sk);
+    part_.sq = std::min(use.sq, std::max<int64_t>(1, kMaxDensePairs / pairs_a_row));
+    part_.q.view.shape[2] = part_.sq;
+    if (part_.sq > 0) factor_ = static_cast<double>(use.sq) / static_cast<double>(part_.sq);
+  }
+  const KernelReport& report() const { return kernel_.report(); }
+  int64_t rows() const { return part_.sq; }
+  /// Milliseconds of all rows. Writes the first rows of `o`.
+  double run(Tensor o) const {
+    o.shape[2] = part_.sq;
+    return factor_ * timed(part_, kernel_, o);
+  }
+
+ private:
+  Attention kernel_;
+  AttentionUse part_;
+  double factor_ = 1;
+};
+
 std::string note_of(const DenseRun& run) {
   std::string note = "core type " + runtime::Blas::open().info().core;
   if (run.measured < run.blocks) note += fmt::format("; {} of {} row blocks ran, scaled up", run.measured, run.blocks);
@@ -40,6 +64,13 @@ bool has_openblas(std::string& why) try {
 } catch (const ToolchainError& error) {
   why = error.what();
   return false;
+}
+
+/// By the mask's rows where that is quick, else by its facts, else an estimate.
+PairCount pairs_of(const ir::AttentionProblem& problem, const AttentionUse& use, runtime::ThreadPool& pool) {
+  if (counts_all_rows(problem, use)) return count_pairs(problem, use, pool);
+  const std::optional<PairCount> exact = pairs_by_facts(problem, use, pool.threads());
+  return exact ? *exact : count_pairs(problem, use, pool);
 }
 
 /// Query rows whose allowed pairs stay within kMaxJudgedPairs, and whose mask evaluations within kMaxCountedPairs.
@@ -75,18 +106,19 @@ double AttentionMeasure::efficiency() const {
 
 AttentionMeasure measure_attention(Engine& engine, const AttentionUse& use, int repeats, runtime::ThreadPool& pool) {
   const ir::AttentionProblem problem = problem_of(use.kernel.spec(), engine.target());
+  const DenseKernel dense(engine, use);
   AttentionMeasure measure;
-  measure.pairs = count_pairs(problem, use, pool);
-  judge(problem, use, pool, measure);
-  const Attention dense = without_mask(engine, use);
   measure.dense_report = dense.report();
+  measure.dense_rows = dense.rows();
+  measure.pairs = pairs_of(problem, use, pool);
+  judge(problem, use, pool, measure);
   if (has_openblas(measure.openblas_note)) measure.openblas.emplace();
   const Array other = Array::make({use.batch, use.heads, use.sq, use.v.view.shape[3]}, DType::Float32);
-  timed(use, dense, other.view);
+  dense.run(other.view);
   for (int i = 0; i < repeats; ++i) {
     timed(use, use.kernel, other.view);
     measure.kernel.runs.push_back(timed(use, use.kernel, other.view));
-    measure.dense_kernel.runs.push_back(timed(use, dense, other.view));
+    measure.dense_kernel.runs.push_back(dense.run(other.view));
     if (!measure.openblas) continue;
     const DenseRun run = run_dense(problem, use, other.view, pool);
     measure.openblas->runs.push_back(run.milliseconds);

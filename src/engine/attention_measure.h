@@ -21,7 +21,8 @@ struct Times {
 
 struct AttentionMeasure {
   Times kernel;                   ///< The attention as the model runs it.
-  Times dense_kernel;             ///< Our kernel of the same problem without its mask.
+  Times dense_kernel;             ///< Our kernel of the same problem without its mask, scaled up to all query rows.
+  int64_t dense_rows = 0;         ///< Query rows it ran on: the first ones, kMaxDensePairs at most.
   KernelReport dense_report;      ///< How that one was found.
   std::optional<Times> openblas;  ///< run_dense(); empty without OpenBLAS.
   std::string openblas_note;      ///< Core type and sampling, or why there is no time.

@@ -17,11 +17,11 @@ struct DenseRun {
   int64_t blocks = 0, measured = 0;  ///< Row blocks of all heads, and how many of them ran.
 };
 
-/// Above this many pairs only evenly spaced row blocks of the query axis run.
-inline constexpr int64_t kMaxDensePairs = int64_t{1} << 30;
+/// Above this many pairs only a part of the query rows runs densely, and its time is scaled up: all rows cost the same.
+inline constexpr int64_t kMaxDensePairs = int64_t{1} << 28;
 
-/// Runs once; writes the rows it computes to `o` [batch, heads, sq, value_dim], dense float32. Throws ToolchainError without
-/// OpenBLAS.
+/// Runs once (of too many row blocks evenly spaced ones); writes the rows it computes to `o` [batch, heads, sq, value_dim],
+/// dense float32. Throws ToolchainError without OpenBLAS.
 DenseRun run_dense(const ir::AttentionProblem& problem, const AttentionUse& use, const Tensor& o, runtime::ThreadPool& pool);
 
 /// In place: scores become exp(score - maximum of the allowed ones), 0 where allowed[i] is 0. Returns 1 / sum, 0 when none is

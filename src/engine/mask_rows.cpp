@@ -1,5 +1,6 @@
 #include "src/engine/mask_rows.h"
 
+#include <algorithm>
 #include <cstring>
 #include <numeric>
 #include <vector>
@@ -14,6 +15,12 @@ using reference::LeafSlots;
 
 void set_strides(const Tensor& view, int64_t (&strides)[3]) {
   for (int d = 0; d < 3; ++d) strides[d] = view.strides[d];
+}
+
+int64_t distinct_masks(const MaskRows& mask, const AttentionUse& use) { return mask.shared() ? 1 : use.batch * use.heads; }
+
+std::vector<int64_t> rows_to_count(const MaskRows& mask, const AttentionUse& use) {
+  return sample_rows(use.sq, kMaxCountedPairs / std::max<int64_t>(1, use.sk) / std::max<int64_t>(1, distinct_masks(mask, use)));
 }
 
 }  // namespace
@@ -53,14 +60,18 @@ int64_t MaskRows::row(int64_t batch, int64_t head, int64_t query, uint8_t* keys)
   return count;
 }
 
+bool counts_all_rows(const ir::AttentionProblem& problem, const AttentionUse& use) {
+  return static_cast<int64_t>(rows_to_count(MaskRows(problem, use), use).size()) == use.sq;
+}
+
 PairCount count_pairs(const ir::AttentionProblem& problem, const AttentionUse& use, runtime::ThreadPool& pool) {
   const double rows = static_cast<double>(use.batch) * static_cast<double>(use.heads) * static_cast<double>(use.sq);
   PairCount pairs{.allowed = 0, .all = rows * static_cast<double>(use.sk), .rows = use.sq};
   if (!problem.mask) return {.allowed = pairs.all, .all = pairs.all, .rows = use.sq};
   if (pairs.all == 0) return pairs;
   const MaskRows mask(problem, use);
-  const int64_t masks = mask.shared() ? 1 : use.batch * use.heads;
-  const std::vector<int64_t> sample = sample_rows(use.sq, kMaxCountedPairs / use.sk / masks);
+  const int64_t masks = distinct_masks(mask, use);
+  const std::vector<int64_t> sample = rows_to_count(mask, use);
   std::vector<int64_t> counts(static_cast<size_t>(pool.threads()));
   pool.run([&](int thread) {
     MaskRows mine = mask;

@@ -38,7 +38,8 @@ struct PairCount {
 };
 
 /// Counts row by row; of attentions of more than kMaxCountedPairs mask evaluations evenly spaced rows only.
-inline constexpr int64_t kMaxCountedPairs = int64_t{1} << 28;
+inline constexpr int64_t kMaxCountedPairs = int64_t{1} << 26;
+bool counts_all_rows(const ir::AttentionProblem& problem, const AttentionUse& use);
 PairCount count_pairs(const ir::AttentionProblem& problem, const AttentionUse& use, runtime::ThreadPool& pool);
 
 }  // namespace heddle::engine

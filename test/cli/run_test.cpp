@@ -151,6 +151,46 @@ TEST_F(RunCommand, CountsPairsAndDerivesTheEfficiency) {
   EXPECT_NEAR(attention["efficiency"].get<double>(), dense / sparse * static_cast<double>(pairs) / (96 * 96), 1e-9);
 }
 
+TEST_F(RunCommand, LongAttentionsAreSampledAndTheReportSaysSo) {
+  const Outcome outcome = run({"--dim", "S=20000", "--repeat", "1"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const int64_t pairs = 2 * (int64_t{20000} * (17 + 2) - 2 * 36 - 2 * 9 - 1);
+  for (const std::string& part :
+       {std::string("row blocks ran, scaled up)\n"), std::string(" (6710 of 20000 query rows ran, scaled up)\n"),
+        "allowed pairs: " + std::to_string(pairs) + " of 800000000, 0.09",
+        std::string(" over 1677 evenly spaced query rows of every head")}) {
+    EXPECT_NE(outcome.out.find(part), std::string::npos) << part << "\n" << outcome.out;
+  }
+}
+
+TEST_F(RunCommand, CountingPairsOfLongMasksLoadsTheCompilerAndCompilesNothing) {
+  const std::vector<std::string> long_run = {"--dim", "S=9000", "--repeat", "1"};
+  ASSERT_EQ(run(long_run).status, 0);
+  const Outcome again = run(long_run);
+  EXPECT_NE(again.out.find("compiler: loaded to count pairs, every kernel came from the cache\n"), std::string::npos)
+      << again.out;
+}
+
+TEST_F(RunCommand, PairsOfLongMasksByHeadAreCounted) {
+  edit("abs(q - k) <= w || k < 2", "k < 5 * h + w");
+  const json pairs = run_json({"--dim", "S=20000"}, "other.json")["attentions"][0]["pairs"];
+  EXPECT_EQ(pairs, (json{{"allowed", 20000.0 * (8 + 13)}, {"all", 8e8}, {"rows_counted", 20000}}));
+}
+
+TEST_F(RunCommand, WithoutOpenBlasTheAttentionIsMeasuredAlone) {
+  write_file(folder_ / "libopenblas.so.0", "no library");
+  write_file(folder_ / "alone.json",
+             R"({"inputs": [{"name": "x", "shape": [1, 64, 32]}], "nodes": [{"name": "y", "op": "Attention",
+    "inputs": ["x", "x", "x"], "attrs": {"mask": "k <= q", "q_num_heads": 2, "kv_num_heads": 2}}], "outputs": ["y"]})");
+  const ProcessOptions broken{.environment = {{"LD_LIBRARY_PATH", folder_.path().string()}}};
+  const Outcome alone = heddle_command({"run", folder_ / "alone.json", "--check"}, broken);
+  EXPECT_EQ(alone.status, 0) << alone.err;
+  EXPECT_NE(alone.out.find("densely with OpenBLAS: not measured: OpenBLAS cannot be opened"), std::string::npos) << alone.out;
+  const Outcome product = heddle_command({"run", folder_ / "spec.json"}, broken);
+  EXPECT_EQ(product.status, 2);
+  EXPECT_EQ(product.err.find("heddle: OpenBLAS cannot be opened; install it: apt install libopenblas0\n"), 0u) << product.err;
+}
+
 TEST_F(RunCommand, RepeatIsTheNumberOfRuns) {
   const Outcome outcome = run({"--repeat", "4", "--json", "--profile"});
   const json report = json::parse(outcome.out);

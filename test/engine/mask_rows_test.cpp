@@ -78,6 +78,8 @@ TEST(CountPairs, EstimatesFromEvenlySpacedRowsWhereThereAreTooMany) {
   use.sq = 1 << 20, use.sk = 1 << 20;
   runtime::ThreadPool pool(2);
   const PairCount pairs = count_pairs(problem("k <= q", use), use, pool);
+  EXPECT_FALSE(counts_all_rows(problem("k <= q", use), use));
+  EXPECT_TRUE(counts_all_rows(problem("k <= q", attention_use()), attention_use()));
   EXPECT_EQ(pairs.rows, kMaxCountedPairs >> 20);
   EXPECT_NEAR(pairs.density(), 0.5, 1e-3);
 }
