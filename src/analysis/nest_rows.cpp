@@ -48,7 +48,7 @@ struct LoopCode {
 
 /// Nodes of what is left of a piece when its outer loops are expanded: closed loops and a value linear in them.
 struct TailCode {
-  int good = -1;  ///< All conditions hold.
+  int good = -1;  ///< All conditions hold and no range is empty.
   std::vector<LoopCode> loops;
   std::vector<int64_t> coefficients;  ///< Of the closed loop variables in the value.
   int rest = -1;
@@ -97,6 +97,7 @@ TailCode compile_tail(BatchProgram& program, const ClosedPiece& closed, size_t e
     value = split.rest;
   }
   tail.rest = program.add(value);
+  for (const LoopCode& loop : tail.loops) tail.good = program.add(Op::And, tail.good, program.add(Op::Le, loop.lower, loop.upper));
   if (!closed.lower.empty()) tail.lower = fold(program, Op::Max, closed.lower);
   if (!closed.upper.empty()) tail.upper = fold(program, Op::Min, closed.upper);
   return tail;
