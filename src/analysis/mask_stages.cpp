@@ -43,7 +43,7 @@ ir::LoopNest row_nest(const MaskSource& source, const NestNames& names, const St
   ir::LoopNest nest;
   Plane plane;
   stage(context, log, "build", [&] { plane = whole_plane(context, source); });
-  stage(context, log, "nest", [&] { nest = read_nest(plane.allowed, 0, plane.context, plane.parameters, names); });
+  stage(context, log, "nest", [&] { nest = read_nest(disjoint_pieces(plane.allowed), 0, plane.context, plane.parameters, names); });
   return nest;
 }
 

@@ -52,15 +52,13 @@ Expr condition(const Expr& aff, bool equality) {
 
 class PieceReader {
  public:
-  PieceReader(const isl::basic_set& piece, const isl::set& alone, const isl::set& context, const SpaceNames& names)
-      : piece_(piece), alone_(alone), context_(context), names_(names) {}
+  PieceReader(const isl::basic_set& piece, const isl::set& context, const SpaceNames& names)
+      : piece_(piece), context_(context), names_(names) {}
 
   ir::NestPiece read(const NestNames& names) {
-    read_stride();
-    const ConstraintList list(checked(isl_basic_set_get_constraint_list(piece_.get())));
-    const isl_size count = isl_constraint_list_n_constraint(list.get());
-    if (count < 0) throw OverBudget("isl returned nothing");
-    for (int i = 0; i < count; ++i) add_constraint(Constraint(checked(isl_constraint_list_get_constraint(list.get(), i))));
+    const std::vector<Constraint> constraints = all_constraints();
+    if (std::any_of(constraints.begin(), constraints.end(), is_equality)) read_stride();
+    for (const Constraint& constraint : constraints) add_constraint(constraint);
     if (loop_.lower.empty()) loop_.lower.push_back(ir::int_const(0));
     for (const Expr& bound : names.upper) add_once(loop_.upper, bound);
     loop_.variable = names.visited;
@@ -70,8 +68,20 @@ class PieceReader {
   }
 
  private:
+  std::vector<Constraint> all_constraints() const {
+    const ConstraintList list(checked(isl_basic_set_get_constraint_list(piece_.get())));
+    const isl_size count = isl_constraint_list_n_constraint(list.get());
+    if (count < 0) throw OverBudget("isl returned nothing");
+    std::vector<Constraint> constraints;
+    for (int i = 0; i < count; ++i) constraints.emplace_back(checked(isl_constraint_list_get_constraint(list.get(), i)));
+    return constraints;
+  }
+  static bool is_equality(const Constraint& constraint) { return yes(isl_constraint_is_equality(constraint.get())); }
+
+  /// Strides come from equalities only; isl is asked about a copy, because it changes what it is asked about.
   void read_stride() {
-    const StrideInfo info(checked(isl_set_get_stride_info(alone_.get(), 0)));
+    const isl::set alone = detached(isl::set(piece_));
+    const StrideInfo info(checked(isl_set_get_stride_info(alone.get(), 0)));
     const int64_t stride = small_integer(isl::manage(checked(isl_stride_info_get_stride(info.get()))));
     if (stride <= 1) return;
     offset_ = isl::manage(checked(isl_stride_info_get_offset(info.get())));
@@ -82,7 +92,7 @@ class PieceReader {
   }
 
   void add_constraint(const Constraint& constraint) {
-    const bool equality = yes(isl_constraint_is_equality(constraint.get()));
+    const bool equality = is_equality(constraint);
     const isl::aff aff = isl::manage(checked(isl_constraint_get_aff(constraint.get())));
     const isl::aff rest = without_visited(aff);
     const ScaledAffine remainder = scaled_affine(rest, names_);
@@ -162,7 +172,6 @@ class PieceReader {
   }
 
   const isl::basic_set& piece_;
-  const isl::set& alone_;  ///< A detached copy of piece_.
   const isl::set& context_;
   const SpaceNames& names_;
   isl::aff offset_;
@@ -170,11 +179,11 @@ class PieceReader {
   ir::NestPiece result_;
 };
 
-isl::set outer_as_parameter(const isl::set& set, int outer) {
-  const isl_size count = isl_set_dim(set.get(), isl_dim_param);
+isl::basic_set outer_as_parameter(const isl::basic_set& piece, int outer) {
+  const isl_size count = isl_basic_set_dim(piece.get(), isl_dim_param);
   if (count < 0) throw OverBudget("isl returned nothing");
-  isl_set* moved = isl_set_move_dims(set.copy(), isl_dim_param, count, isl_dim_set, outer, 1);
-  return isl::manage(checked(isl_set_set_dim_name(moved, isl_dim_param, count, "outer")));
+  isl_basic_set* moved = isl_basic_set_move_dims(piece.copy(), isl_dim_param, count, isl_dim_set, outer, 1);
+  return isl::manage(checked(isl_basic_set_set_dim_name(moved, isl_dim_param, count, "outer")));
 }
 
 isl::set aligned_context(const isl::set& context, const isl::set& set, std::optional<int64_t> outer_end) {
@@ -186,18 +195,18 @@ isl::set aligned_context(const isl::set& context, const isl::set& set, std::opti
 
 }  // namespace
 
-ir::LoopNest read_nest(const isl::set& set, int outer, const isl::set& context, const Parameters& parameters, const NestNames& names) {
-  const isl::set moved = outer_as_parameter(set, outer);
-  const isl::set known = aligned_context(context, moved, names.outer_end);
+ir::LoopNest read_nest(const std::vector<isl::basic_set>& pieces, int outer, const isl::set& context, const Parameters& parameters,
+                       const NestNames& names) {
   SpaceNames space;
   for (size_t i = 0; i < parameters.size(); ++i) space.parameters.push_back(parameters.expr(i));
   space.parameters.push_back(names.outer);
   space.dimensions = {ir::var(names.visited)};
   ir::LoopNest nest;
-  for (const isl::basic_set& piece : disjoint_pieces(moved)) {
-    const isl::set alone = detached(isl::set(piece));
-    if (alone.intersect_params(known).is_empty()) continue;
-    nest.pieces.push_back(PieceReader(piece, alone, known, space).read(names));
+  for (const isl::basic_set& piece : pieces) {
+    const isl::basic_set moved = outer_as_parameter(piece, outer);
+    const isl::set known = aligned_context(context, isl::set(moved), names.outer_end);
+    if (isl::set(moved).intersect_params(known).is_empty()) continue;
+    nest.pieces.push_back(PieceReader(moved, known, space).read(names));
   }
   return nest;
 }

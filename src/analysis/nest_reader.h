@@ -22,7 +22,9 @@ struct NestNames {
   std::optional<int64_t> outer_end;  ///< `outer` is below it.
 };
 
-/// Nest over the visited dimension for a given value (>= 0) of dimension `outer` and parameters inside `context`.
-ir::LoopNest read_nest(const isl::set& set, int outer, const isl::set& context, const Parameters& parameters, const NestNames& names);
+/// Nest over the visited dimension for a given value (>= 0) of dimension `outer` and parameters inside `context`. `pieces`: from
+/// disjoint_pieces.
+ir::LoopNest read_nest(const std::vector<isl::basic_set>& pieces, int outer, const isl::set& context, const Parameters& parameters,
+                       const NestNames& names);
 
 }  // namespace heddle::analysis

@@ -33,7 +33,7 @@ TileSets tile_sets(const Plane& plane, TileShape shape) {
   const isl::map tiling(plane.domain.ctx(), fmt::format("{{ [q, k] -> [i, j] : {0} i <= q < {0} i + {0} and {1} j <= k < {1} j + {1} }}",
                                                         shape.rows, shape.cols));
   const isl::set nonempty = coalesce(plane.allowed.apply(tiling)), not_full = coalesce(plane.masked.apply(tiling));
-  return {coalesce(nonempty.intersect(not_full)), coalesce(nonempty.subtract(not_full))};
+  return {disjoint_pieces(coalesce(nonempty.intersect(not_full))), disjoint_pieces(coalesce(nonempty.subtract(not_full)))};
 }
 
 void bound_values(ir::LoopNest& nest, const Expr& last) {

@@ -3,15 +3,16 @@
 // isl sees the unbounded plane only, so its sets know no tile counts and serve the relation and the transposed one alike; the nests
 // read off them are bounded afterwards.
 #pragma once
+#include <vector>
 #include "src/analysis/facts.h"
 #include "src/analysis/formula_sets.h"
 #include "src/ir/loop_nest.h"
 
 namespace heddle::analysis {
 
-/// { [row block, column block] }, disjoint.
+/// Pairwise disjoint pieces of { [row block, column block] }.
 struct TileSets {
-  isl::set partial, full;
+  std::vector<isl::basic_set> partial, full;
 };
 
 /// Tiles of shape.rows x shape.cols pairs (q x k).
