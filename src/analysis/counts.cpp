@@ -1,5 +1,6 @@
 #include "src/analysis/counts.h"
 
+#include <algorithm>
 #include <set>
 
 #include "heddle/error.h"
@@ -45,6 +46,12 @@ std::set<std::string> names_of(const ir::Expr& mask) {
   return names;
 }
 
+CountRequest with_distinct_tiles(CountRequest request) {
+  std::sort(request.tiles.begin(), request.tiles.end());
+  request.tiles.erase(std::unique(request.tiles.begin(), request.tiles.end()), request.tiles.end());
+  return request;
+}
+
 /// From the rows of the facts; whole tiles from the tile relations where there are any.
 MaskCounts count_symbolic(const MaskFacts& facts, Lengths lengths, const CountRequest& request, const Ints& values) {
   std::map<TileShape, TileCounts> whole;
@@ -62,8 +69,9 @@ MaskCounts count_symbolic(const MaskFacts& facts, Lengths lengths, const CountRe
 
 }  // namespace
 
-MaskCounts count(const MaskFacts& facts, Lengths lengths, const CountRequest& request, const Ints& ints) {
-  check(lengths, request);
+MaskCounts count(const MaskFacts& facts, Lengths lengths, const CountRequest& wanted, const Ints& ints) {
+  check(lengths, wanted);
+  const CountRequest request = with_distinct_tiles(wanted);
   const support::Timer timer;
   const Ints values = with_lengths(ints, lengths, names_of(facts.mask()));
   const bool enumerated = facts.proof() == Proof::Enumerated;
