@@ -170,9 +170,9 @@ void BatchProgram::step(const Node& node, int64_t* out, int n) const {
     case Op::Neg: return map1(a, out, n, [](I x) { return sub_wrap(0, x); });
     case Op::Not: return map1(a, out, n, [](I x) { return I{x == 0}; });
     case Op::Abs: return map1(a, out, n, [](I x) { return x < 0 ? sub_wrap(0, x) : x; });
-    case Op::Add: return map2(a, b, out, n, add_wrap);
-    case Op::Sub: return map2(a, b, out, n, sub_wrap);
-    case Op::Mul: return map2(a, b, out, n, mul_wrap);
+    case Op::Add: return map2(a, b, out, n, [](I x, I y) { return add_wrap(x, y); });
+    case Op::Sub: return map2(a, b, out, n, [](I x, I y) { return sub_wrap(x, y); });
+    case Op::Mul: return map2(a, b, out, n, [](I x, I y) { return mul_wrap(x, y); });
     case Op::Div:
     case Op::Mod: return divide(node, out, n);
     case Op::Min: return map2(a, b, out, n, [](I x, I y) { return std::min(x, y); });
