@@ -74,16 +74,16 @@ PairCount pairs_of(const ir::AttentionProblem& problem, const AttentionUse& use,
 }
 
 /// Query rows whose allowed pairs stay within kMaxJudgedPairs, and whose mask evaluations within kMaxCountedPairs.
-std::vector<int64_t> rows_to_judge(const AttentionUse& use, const PairCount& pairs) {
+std::vector<int64_t> rows_to_judge(const ir::AttentionProblem& problem, const AttentionUse& use, const PairCount& pairs) {
   if (pairs.all == 0) return sample_rows(use.sq, 1);
   const double a_row = std::max(1.0, pairs.allowed / static_cast<double>(use.sq));
-  const double evaluated = pairs.all / static_cast<double>(use.sq);
-  const double most = std::min(static_cast<double>(kMaxJudgedPairs) / a_row, static_cast<double>(kMaxCountedPairs) / evaluated);
-  return sample_rows(use.sq, static_cast<int64_t>(most));
+  const int64_t evaluated = use.sk * (MaskRows(problem, use).shared() ? 1 : use.batch * use.heads);
+  return sample_rows(
+      use.sq, std::min(static_cast<int64_t>(static_cast<double>(kMaxJudgedPairs) / a_row), kMaxCountedPairs / evaluated));
 }
 
 void judge(const ir::AttentionProblem& problem, const AttentionUse& use, runtime::ThreadPool& pool, AttentionMeasure& measure) {
-  const std::vector<int64_t> rows = rows_to_judge(use, measure.pairs);
+  const std::vector<int64_t> rows = rows_to_judge(problem, use, measure.pairs);
   measure.judged_rows = static_cast<int64_t>(rows.size());
   measure.error = largest_error(problem, use, rows, pool);
   measure.bar = accuracy_bar(use);

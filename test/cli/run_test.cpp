@@ -158,7 +158,7 @@ TEST_F(RunCommand, LongAttentionsAreSampledAndTheReportSaysSo) {
   for (const std::string& part :
        {std::string("row blocks ran, scaled up)\n"), std::string(" (6710 of 20000 query rows ran, scaled up)\n"),
         "allowed pairs: " + std::to_string(pairs) + " of 800000000, 0.09",
-        std::string(" over 1677 evenly spaced query rows of every head")}) {
+        std::string(" over 3355 evenly spaced query rows of every head")}) {
     EXPECT_NE(outcome.out.find(part), std::string::npos) << part << "\n" << outcome.out;
   }
 }

@@ -1,6 +1,6 @@
 // Helpers of the graph tests: one-node specs, arrays from lists, elements as doubles.
 #pragma once
-#include <cstring>
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -24,7 +24,7 @@ constexpr DType dtype_of() {
 template <typename T>
 Array array_of(const std::vector<int64_t>& shape, const std::vector<T>& values) {
   Array array = Array::make(shape, dtype_of<T>());
-  std::memcpy(array.view.data, values.data(), values.size() * sizeof(T));
+  std::copy(values.begin(), values.end(), static_cast<T*>(array.view.data));
   return array;
 }
 
