@@ -118,8 +118,8 @@ class PieceReader {
   /// The bound that aff >= 0 implies when quotients are bounded by fractions.
   void add_implied_bound(const isl::aff& aff) {
     const isl::aff relaxed = at_least(aff);
-    const isl::aff whole = isl::manage(checked(
-        isl_aff_scale_val(relaxed.copy(), checked(isl_aff_get_denominator_val(relaxed.get())))));
+    const isl::val denominator = isl::manage(checked(isl_aff_get_denominator_val(relaxed.get())));
+    const isl::aff whole = relaxed.scale(denominator);
     const int64_t factor = factor_of_visited(whole);
     if (factor != 0) add_bounds(factor, without_visited(whole), false);
   }
@@ -143,7 +143,8 @@ class PieceReader {
   /// e / m - (m - 1) / m.
   static isl::aff lowered(const isl::aff& fraction) {
     const isl::val m = isl::manage(checked(isl_aff_get_denominator_val(fraction.get())));
-    return isl::manage(checked(isl_aff_add_constant_val(fraction.copy(), isl::val::one(m.ctx()).sub(m).div(m).release())));
+    const isl::val shift = isl::val::one(m.ctx()).sub(m).div(m);
+    return isl::manage(checked(isl_aff_add_constant_val(fraction.copy(), shift.copy())));
   }
 
   /// factor * v + rest >= 0, or == 0.
