@@ -17,7 +17,10 @@ constexpr int64_t kBlockRows = 256;
 class DenseBlocks {
  public:
   DenseBlocks(const ir::AttentionProblem& problem, const AttentionUse& use, const Tensor& o)
-      : use_(use), o_(o), mask_(problem, use), keys_((use.sk + kSoftmaxLanes - 1) / kSoftmaxLanes * kSoftmaxLanes) {
+      : use_(use),
+        o_(o),
+        mask_(problem, use),
+        keys_(std::max<int64_t>(1, (use.sk + kSoftmaxLanes - 1) / kSoftmaxLanes) * kSoftmaxLanes) {
     allowed_.resize(kBlockRows * keys_);
     scores_.resize(kBlockRows * keys_);
   }
@@ -80,7 +83,7 @@ class DenseBlocks {
   const AttentionUse& use_;
   const Tensor& o_;
   MaskRows mask_;
-  int64_t keys_;  ///< Columns of a row of scores: sk rounded up to whole vectors.
+  int64_t keys_;  ///< Columns of a row of scores: sk rounded up to whole vectors, at least one.
   std::vector<uint8_t> allowed_;
   std::vector<float> scores_;
 };
