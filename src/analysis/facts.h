@@ -74,7 +74,7 @@ class MaskFacts {
   /// Proof kind of rows() and components(); Enumerated means both are empty and counts enumerate.
   Proof proof() const;
   /// Row q to its allowed keys: free names q, Sk (and Sq, b, h, params); every piece is bounded by Sk - 1. Pieces are disjoint.
-  /// Digit masks give pieces of two loops. Empty when proof() is Enumerated.
+  /// Digit masks give pieces of two loops, or of one where a digit has one value. Empty when proof() is Enumerated.
   const ir::LoopNest& rows() const;
   /// rows() as arithmetic progressions; pieces of two loops are not in it (see digit_period).
   const std::vector<AffineComponent>& components() const;

@@ -48,13 +48,19 @@ ir::LoopNest row_nest(const MaskSource& source, const NestNames& names, const St
 }
 
 TileStages::Work& TileStages::work(const MaskSource& source, TileShape shape, const StageLog& log) {
-  std::unique_ptr<Work>& known = known_[{&source, shape}];
-  if (known) return *known;
+  Outcome& known = known_[{&source, shape}];
+  if (known.error) std::rethrow_exception(known.error);
+  if (known.work) return *known.work;
   auto fresh = std::make_unique<Work>();
-  stage(fresh->context, log, "build", [&] { fresh->plane = whole_plane(fresh->context, source); });
-  stage(fresh->context, log, "relation", [&] { fresh->sets = tile_sets(fresh->plane, shape); });
-  known = std::move(fresh);
-  return *known;
+  try {
+    stage(fresh->context, log, "build", [&] { fresh->plane = whole_plane(fresh->context, source); });
+    stage(fresh->context, log, "relation", [&] { fresh->sets = tile_sets(fresh->plane, shape); });
+  } catch (...) {
+    known.error = std::current_exception();
+    throw;
+  }
+  known.work = std::move(fresh);
+  return *known.work;
 }
 
 TileNests TileStages::nests(const MaskSource& source, TileShape shape, bool transposed, const NestNames& names, const StageLog& log) {

@@ -2,6 +2,7 @@
 //
 // Everything throws NotAffine or OverBudget when isl cannot do it, after the stage's cost was logged.
 #pragma once
+#include <exception>
 #include <map>
 #include <memory>
 #include <string>
@@ -28,7 +29,8 @@ struct StageLog {
 /// Rows of a source as a nest.
 ir::LoopNest row_nest(const MaskSource& source, const NestNames& names, const StageLog& log);
 
-/// Tiles of sources on the unbounded plane. What isl finds for a shape is kept: the transposed relation is read off the same sets.
+/// Tiles of sources on the unbounded plane. What isl finds for a shape is kept: the transposed relation is read off the same sets; and
+/// so is that it finds nothing, which is thrown again without another try.
 class TileStages {
  public:
   /// Tiles of each block of q, or of k when `transposed` (shape keeps its meaning). `source` must outlive this object.
@@ -40,8 +42,12 @@ class TileStages {
     Plane plane;
     TileSets sets;
   };
+  struct Outcome {
+    std::unique_ptr<Work> work;
+    std::exception_ptr error;
+  };
   Work& work(const MaskSource& source, TileShape shape, const StageLog& log);
-  std::map<std::pair<const MaskSource*, TileShape>, std::unique_ptr<Work>> known_;
+  std::map<std::pair<const MaskSource*, TileShape>, Outcome> known_;
 };
 
 /// Greatest common stride of the allowed k of all rows, and their offset as an expression of `outer`.

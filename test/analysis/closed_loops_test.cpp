@@ -169,5 +169,16 @@ TEST(Facts, DoNotDependOnTheOrderOfQueries) {
   }
 }
 
+TEST(Facts, GiveUpOnceAShape) {
+  AnalysisOptions options;
+  options.budget = 700;
+  const MaskFacts facts(parse_mask("q / 100 == k / 100"), options);
+  EXPECT_FALSE(facts.tiles({64, 64}, false));
+  const size_t tried = facts.costs().size();
+  EXPECT_FALSE(facts.tiles({64, 64}, true));
+  EXPECT_EQ(facts.costs().size(), tried);
+  EXPECT_NE(facts.costs().back().outcome, "ok");
+}
+
 }  // namespace
 }  // namespace heddle::analysis::test
