@@ -10,7 +10,7 @@ int SweepBuilder::local(ValueId value, bool row) {
   if (const auto found = defined_.find(value); found != defined_.end()) return found->second;
   std::map<ValueId, int>& known = row ? rows_ : loaded_;
   const auto [place, fresh] = known.try_emplace(value, next_local_);
-  if (fresh) sweep_.ops.push_back(ir::SweepLoad{next_local_++, value, row});
+  if (fresh) sweep_.ops.emplace_back(ir::SweepLoad{next_local_++, value, row});
   return place->second;
 }
 
@@ -23,13 +23,13 @@ void SweepBuilder::map(const ir::Map& map, const std::function<bool(ValueId)>& i
   const int out = next_local_++;
   defined_[map.out] = out;
   if (map.only_partial) identity_[map.out] = map.inputs[0];
-  sweep_.ops.push_back(ir::SweepMap{out, expr, map.only_partial, map.only_partial ? locals[0] : 0});
+  sweep_.ops.emplace_back(ir::SweepMap{out, expr, map.only_partial, map.only_partial ? locals[0] : 0});
 }
 
 void SweepBuilder::reduce(const ir::RowReduce& reduce) {
   const int in = local(reduce.in, false);
   reduced_.insert(reduce.out);
-  sweep_.ops.push_back(ir::SweepReduce{reduce.out, in, reduce.reduction});
+  sweep_.ops.emplace_back(ir::SweepReduce{reduce.out, in, reduce.reduction});
 }
 
 std::optional<ValueId> SweepBuilder::identity(ValueId value) const {

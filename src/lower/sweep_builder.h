@@ -23,12 +23,12 @@ class SweepBuilder {
   /// Values are buffers here: value v lies in buffer v until buffers are assigned. `is_row` tells Rows from fragments.
   void map(const ir::Map& map, const std::function<bool(ir::ValueId)>& is_row);
   void reduce(const ir::RowReduce& reduce);
-  void flag(ir::BufferId flags, const ir::Expr& predicate) { sweep_.ops.push_back(ir::SweepFlag{flags, predicate}); }
+  void flag(ir::BufferId flags, const ir::Expr& predicate) { sweep_.ops.emplace_back(ir::SweepFlag{flags, predicate}); }
   void store(ir::BufferId matrix, ir::ValueId value) {
-    sweep_.ops.push_back(ir::SweepStore{matrix, local(value, false), false, {}, ir::TensorId::V});
+    sweep_.ops.emplace_back(ir::SweepStore{matrix, local(value, false), false, {}, ir::TensorId::V});
   }
   void store_live(ir::BufferId matrix, ir::ValueId value, const ir::LiveKeys& live, ir::TensorId tensor) {
-    sweep_.ops.push_back(ir::SweepStore{matrix, local(value, false), true, live, tensor});
+    sweep_.ops.emplace_back(ir::SweepStore{matrix, local(value, false), true, live, tensor});
   }
   /// Turns the pass into one that partial steps alone run.
   void drop_reductions_of_full_steps() { sweep_.partial_only = true; }
