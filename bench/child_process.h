@@ -1,6 +1,7 @@
 // Runs this executable anew as a child and takes its output and the wall time of its whole life.
 #pragma once
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,8 +15,9 @@
 namespace bench {
 
 struct ChildResult {
-  double milliseconds = 0;  ///< From before the spawn until the child is reaped: exec, dynamic linking and exit included.
-  std::string output;       ///< Standard output.
+  double milliseconds = 0;      ///< From before the spawn until the child is reaped: exec, dynamic linking and exit included.
+  double cpu_milliseconds = 0;  ///< User and system time of all its threads, which other work on the machine hardly moves.
+  std::string output;           ///< Standard output.
 };
 
 /// A folder that is removed with its files.
@@ -47,6 +49,10 @@ inline std::string read_all(int file) {
   return text;
 }
 
+inline double milliseconds_of(const timeval& time) {
+  return 1e3 * static_cast<double>(time.tv_sec) + 1e-3 * static_cast<double>(time.tv_usec);
+}
+
 /// Throws when the child cannot be started or does not exit with 0.
 inline ChildResult run_self(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), std::filesystem::read_symlink("/proc/self/exe").string());
@@ -69,10 +75,12 @@ inline ChildResult run_self(std::vector<std::string> arguments) {
   result.output = read_all(ends[0]);
   close(ends[0]);
   int status = 0;
-  if (refused != 0 || waitpid(child, &status, 0) != child || status != 0) {
+  rusage usage{};
+  if (refused != 0 || wait4(child, &status, 0, &usage) != child || status != 0) {
     throw std::runtime_error("the child process failed: " + result.output);
   }
   result.milliseconds = timer.milliseconds();
+  result.cpu_milliseconds = milliseconds_of(usage.ru_utime) + milliseconds_of(usage.ru_stime);
   return result;
 }
 

@@ -127,7 +127,8 @@ def listed(program, missing, make):
 
 def first_result_figures(folder):
     def make(one):
-        return Figure(f"first result: {one['name']}", "ms", one["bar_ms"], best=one["min_ms"], median=one["median_ms"])
+        note = f"processor time {one['cpu_ms']:.1f} ms"
+        return Figure(f"first result: {one['name']}", "ms", one["bar_ms"], best=one["min_ms"], median=one["median_ms"], note=note)
 
     return listed(str(folder / "first_result"), Figure("first result", "ms", 300), make)
 
@@ -136,7 +137,7 @@ def memory_figures(folder):
     """The launch has a bar; the whole process, which holds LLVM when cold, is told beside it. Both are the most of all samples."""
 
     def make(one):
-        note = f"whole process {one['process_mib']:.1f} MiB"
+        note = f"whole process {one['process_mib']:.1f} MiB, {one['file_pages_mib']:.1f} of it pages of files"
         return Figure(f"launch memory: {one['name']}", "MiB", one["bar_mib"], best=one["launch_mib"], note=note)
 
     return listed(str(folder / "memory"), Figure("launch memory", "MiB", 64), make)

@@ -69,7 +69,7 @@ int first_result(const std::string& mask, int64_t head_dim, const std::string& c
 
 /// Samples of one way to a first result.
 struct Samples {
-  std::vector<double> whole;
+  std::vector<double> whole, cpu;
   std::vector<std::pair<std::string, std::vector<double>>> parts;  ///< In the order of the child's report.
 
   void add(const std::string& name, double milliseconds) {
@@ -82,6 +82,7 @@ struct Samples {
     const Json report = Json::parse(child.output);
     if (report["compiled"] != compiled) throw std::runtime_error(compiled ? "the cache was not empty" : "the cache was not hit");
     whole.push_back(child.milliseconds);
+    cpu.push_back(child.cpu_milliseconds);
     add("process", child.milliseconds - report["whole"].get<double>());
     for (const auto& [name, milliseconds] : report["parts"].items()) add(name, milliseconds);
   }
@@ -98,12 +99,13 @@ Json json_of(const std::string& name, double bar, const Samples& samples) {
   Json parts;
   for (const auto& [part, values] : samples.parts) parts[part] = median(values);
   return {{"name", name}, {"bar_ms", bar}, {"min_ms", best(samples.whole)}, {"median_ms", median(samples.whole)},
-          {"samples", samples.whole.size()}, {"median_parts_ms", parts}};
+          {"cpu_ms", median(samples.cpu)}, {"samples", samples.whole.size()}, {"median_parts_ms", parts}};
 }
 
 void print(const Json& one) {
-  fmt::print("{:<28} min {:7.2f} ms, median {:7.2f} ms of {} (bar {:.0f})\n   ", one["name"].get<std::string>(),
-             one["min_ms"].get<double>(), one["median_ms"].get<double>(), one["samples"].get<int>(), one["bar_ms"].get<double>());
+  fmt::print("{:<28} min {:7.2f} ms, median {:7.2f} ms, processor time {:6.2f} ms, of {} (bar {:.0f})\n   ", one["name"].get<std::string>(),
+             one["min_ms"].get<double>(), one["median_ms"].get<double>(), one["cpu_ms"].get<double>(), one["samples"].get<int>(),
+             one["bar_ms"].get<double>());
   for (const auto& [name, milliseconds] : one["median_parts_ms"].items()) fmt::print(" {} {:.2f},", name, milliseconds.get<double>());
   fmt::print("\n");
   std::fflush(stdout);

@@ -4,7 +4,8 @@
 //
 // Every sample is a process of its own, this program with --child, on all cores. `launch`: how far the peak of resident memory during
 // the launch lies above what was resident before it, the operands being there. `process`: peak of the whole process less the bytes of
-// q, k, v and o, so with the program itself, its libraries' pages and, where the kernel is compiled (cold), the compiler.
+// q, k, v and o, so with the program itself, its libraries' pages and, where the kernel is compiled (cold), the compiler;
+// `file pages` are those of its files at the end, most of them shared with whoever else uses the same libraries.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -50,26 +51,30 @@ int measure_launch(int64_t heads, const std::string& cache) {
   const double before = status_mib("VmRSS");
   attention.run(view(q), view(k), view(v), view(o));
   const double peak = status_mib("VmHWM");
+  const double files = status_mib("RssFile");
   const double operands = 4.0 * static_cast<double>(q.size() * sizeof(float)) / (1 << 20);
   const bool compiled = attention.report().origin == heddle::KernelReport::Origin::Compiled;
-  fmt::print("{}\n", Json{{"compiled", compiled}, {"launch", peak - before}, {"process", std::max(peak, before_peak) - operands}}.dump());
+  const double process = std::max(peak, before_peak) - operands;
+  fmt::print("{}\n", Json{{"compiled", compiled}, {"launch", peak - before}, {"process", process}, {"files", files}}.dump());
   return 0;
 }
 
 Json measure(int64_t heads, bool compiled, const bench::TemporaryFolder& cache, int samples) {
-  std::vector<double> launch, process;
+  std::vector<double> launch, process, files;
   for (int i = 0; i < samples; ++i) {
     if (compiled) cache.clear();
     const Json report = Json::parse(bench::run_self({"--child", std::to_string(heads), cache.path()}).output);
     if (report["compiled"] != compiled) throw std::runtime_error("the kernel came from the wrong place");
     launch.push_back(report["launch"].get<double>());
     process.push_back(report["process"].get<double>());
+    files.push_back(report["files"].get<double>());
   }
   const std::string name = fmt::format("window256/S:{}/D:{}/H:{}/{}", kRows, kDim, heads, compiled ? "cold" : "disk");
   return {{"name", name},
           {"bar_mib", kBar},
           {"launch_mib", *std::ranges::max_element(launch)},
           {"process_mib", *std::ranges::max_element(process)},
+          {"file_pages_mib", *std::ranges::max_element(files)},
           {"samples", samples}};
 }
 
@@ -82,8 +87,9 @@ int measure_all(const bench::Options& options) {
       const Json one = measure(heads, compiled, cache, options.samples);
       all.push_back(one);
       if (options.json) continue;
-      fmt::print("{:<36} launch {:6.2f} MiB (bar {:.0f}), process {:6.2f} MiB, most of {}\n", one["name"].get<std::string>(),
-                 one["launch_mib"].get<double>(), kBar, one["process_mib"].get<double>(), options.samples);
+      fmt::print("{:<36} launch {:6.2f} MiB (bar {:.0f}), process {:6.2f} MiB, {:.2f} of it file pages, most of {}\n",
+                 one["name"].get<std::string>(), one["launch_mib"].get<double>(), kBar, one["process_mib"].get<double>(),
+                 one["file_pages_mib"].get<double>(), options.samples);
     }
   }
   if (options.json) fmt::print("{}\n", all.dump(2));
