@@ -11,9 +11,12 @@
 #include "src/engine/compiler.h"
 #include "src/ir/attention_problem.h"
 #include "src/ir/rewrite.h"
+#include "src/support/text.h"
 
 namespace heddle::cli {
 namespace {
+
+constexpr int64_t kMaxChecksum = int64_t{1} << 16;
 
 struct Settings {
   std::string mask, mask_file;
@@ -35,7 +38,7 @@ void declare(CLI::App& command, Settings& settings) {
       ->allow_extra_args(false);
   command.add_option("--tile", settings.tiles, "ROWSxKEYS of tiles to count; repeatable; default 64x64")
       ->allow_extra_args(false);
-  command.add_flag("--checksum", settings.checksum, "also FNV-1a over all bits of the mask (up to 65536 rows)");
+  command.add_flag("--checksum", settings.checksum, "also FNV-1a over all bits of the mask (up to 65536 queries and keys)");
   command.add_option("--threads", settings.threads, "threads to count with; default all cores")->check(CLI::Range(0, 1024));
   command.add_flag("--json", settings.json, "print one JSON object");
 }
@@ -45,6 +48,27 @@ int64_t checked_length(const char* option, int64_t length) {
   throw UserError(fmt::format("{} {}: expected 0 to {}", option, length, ir::kMaxPositions));
 }
 
+/// What `--at` gives, where the mask can depend on it.
+std::vector<std::pair<std::string, int64_t>> values_at(const Settings& settings, const ir::Expr& mask) {
+  std::vector<std::string> known = {"b", "h", "B", "H", "Hkv"};
+  for (const auto& [name, type] : ir::parameters(mask)) known.push_back(name);
+  std::vector<std::pair<std::string, int64_t>> values;
+  for (const auto& [name, value] : parse_integers("--at", settings.at)) {
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      throw UserError(fmt::format("--at {}: no value of the mask that can be given", support::quote(name)),
+                      "expected one of " + support::list(known) + "; --sq and --sk give the lengths");
+    }
+    values.emplace_back(name, value);
+  }
+  return values;
+}
+
+void check_checksum(const engine::FactsRequest& request) {
+  if (!request.checksum || std::max(request.sq, request.sk) <= kMaxChecksum) return;
+  throw UserError(fmt::format("--checksum at {} x {}: at most {} queries and keys", request.sq, request.sk, kMaxChecksum),
+                  "leave --checksum out, or use smaller lengths");
+}
+
 engine::FactsRequest request_of(const Settings& settings) {
   engine::FactsRequest request;
   request.mask = ir::guard_divisors(parse_mask(settings.mask, settings.mask_file, settings.params).node());
@@ -52,8 +76,9 @@ engine::FactsRequest request_of(const Settings& settings) {
   request.sk = checked_length("--sk", settings.sk.value_or(settings.sq));
   for (const std::string& tile : settings.tiles) request.tiles.push_back(parse_tile(tile));
   if (request.tiles.empty()) request.tiles = {{64, 64}};
-  for (const auto& [name, value] : parse_integers("--at", settings.at)) request.ints.emplace_back(name, value);
+  request.ints = values_at(settings, request.mask);
   request.checksum = settings.checksum;
+  check_checksum(request);
   request.threads =
       settings.threads > 0 ? settings.threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   return request;

@@ -45,6 +45,31 @@ TEST(FactsCommand, FormulaFromAFile) {
   EXPECT_EQ(json::parse(piped.out)["nnz"], 6);
 }
 
+TEST(FactsCommand, WhatCannotBeCountedIsRefused) {
+  const auto refused = [](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"facts", "--mask", "k <= q"});
+    const Outcome outcome = heddle_command(arguments);
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_EQ(outcome.out, "");
+    return outcome.err;
+  };
+  EXPECT_EQ(refused({"--sq", "4", "--at", "zz=4"}),
+            "heddle: --at 'zz': no value of the mask that can be given\n"
+            "hint: expected one of b, h, B, H, Hkv; --sq and --sk give the lengths\n");
+  EXPECT_NE(refused({"--sq", "4", "--at", "Sq=7"}).find("--at 'Sq'"), std::string::npos);
+  EXPECT_EQ(refused({"--sq", "4", "--sk", "65537", "--checksum"}),
+            "heddle: --checksum at 4 x 65537: at most 65536 queries and keys\n"
+            "hint: leave --checksum out, or use smaller lengths\n");
+}
+
+TEST(FactsCommand, EmptyLengths) {
+  const json found = facts({"--mask", "k <= q", "--sq", "0", "--sk", "5", "--checksum"});
+  EXPECT_EQ(found["nnz"], 0);
+  EXPECT_EQ(found["empty_cols"], 5);
+  EXPECT_EQ(found["fnv1a64"], "cbf29ce484222325");
+  EXPECT_EQ(found["sample_rows"], json::array());
+}
+
 TEST(FactsCommand, TextNamesTheCounts) {
   const Outcome outcome = heddle_command({"facts", "--mask", "k <= q", "--sq", "100"});
   EXPECT_EQ(outcome.status, 0) << outcome.err;
