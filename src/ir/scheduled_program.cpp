@@ -106,7 +106,7 @@ class Printer {
   void operator()(const SweepLoad& op) { line(fmt::format("%{} = {}", op.local, name(op.buffer))); }
   void operator()(const SweepMap& op) {
     const Expr named = substitute(op.expr, [](const ExprNode& node) -> Expr {
-      return node.op == Op::Arg ? var("%" + std::to_string(node.integer), node.type) : nullptr;
+      return node.op == Op::Arg ? var(fmt::format("%{}", node.integer), node.type) : nullptr;
     });
     const std::string guard = op.only_partial ? fmt::format("full step ? %{} : ", op.identity) : "";
     line(fmt::format("%{} = {}{}", op.local, guard, print(named)));
