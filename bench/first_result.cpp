@@ -103,9 +103,10 @@ Json json_of(const std::string& name, double bar, const Samples& samples) {
 }
 
 void print(const Json& one) {
-  fmt::print("{:<28} min {:7.2f} ms, median {:7.2f} ms, processor time {:6.2f} ms, of {} (bar {:.0f})\n   ", one["name"].get<std::string>(),
-             one["min_ms"].get<double>(), one["median_ms"].get<double>(), one["cpu_ms"].get<double>(), one["samples"].get<int>(),
-             one["bar_ms"].get<double>());
+  const auto number = [&](const char* name) { return one[name].get<double>(); };
+  fmt::print("{:<28} min {:7.2f} ms, median {:7.2f} ms, processor time {:6.2f} ms, of {} (bar {:.0f})\n   ",
+             one["name"].get<std::string>(), number("min_ms"), number("median_ms"), number("cpu_ms"), one["samples"].get<int>(),
+             number("bar_ms"));
   for (const auto& [name, milliseconds] : one["median_parts_ms"].items()) fmt::print(" {} {:.2f},", name, milliseconds.get<double>());
   fmt::print("\n");
   std::fflush(stdout);
