@@ -32,7 +32,7 @@ class Readme(unittest.TestCase):
         self.assertGreaterEqual(len(lines), 7)
         with tempfile.TemporaryDirectory() as cache:
             for line in lines:
-                command = re.sub(r"(?:\$PWD/)?\bbuild/", BUILD + "/", line)
+                command = re.sub(r"(?:\$PWD/)?build/", BUILD + "/", line)
                 done = subprocess.run(command, shell=True, cwd=ROOT, env=dict(os.environ, HEDDLE_CACHE_DIR=cache),
                                       capture_output=True, text=True, timeout=300)
                 self.assertEqual(done.returncode, 0, f"{line}\n{done.stdout}\n{done.stderr}")
