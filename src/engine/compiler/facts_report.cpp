@@ -97,6 +97,7 @@ std::string counts_text(const FactsRequest& request, const analysis::MaskCounts&
     text += fmt::format("  tiles {}: {} full, {} partial, {} empty\n", tile_name(shape), tiles.full, tiles.partial, tiles.empty);
   }
   if (counts.fnv1a64) text += fmt::format("  checksum: {:016x}\n", *counts.fnv1a64);
+  if (!counts.affine_rows) text += fmt::format("  empty columns and affine pieces: counted up to {} rows and keys\n", kMaxVisitedRows);
   return text;
 }
 
