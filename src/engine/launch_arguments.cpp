@@ -163,6 +163,11 @@ void bind(const std::map<std::string, T>& given, const std::vector<std::string>&
   }
 }
 
+void check_magnitude(const std::string& name, int64_t value) {
+  if (value >= -kMaxParameter && value <= kMaxParameter) return;
+  throw UserError(fmt::format("the dynamic parameter {} is {}; expected {} to {}", name, value, -kMaxParameter, kMaxParameter));
+}
+
 }  // namespace
 
 void check_tensors(const LaunchTensors& tensors, const LaunchRecord& record) {
@@ -186,6 +191,7 @@ void check_tensors(const LaunchTensors& tensors, const LaunchRecord& record) {
 void bind_parameters(const LaunchOptions& options, const LaunchRecord& record, ParameterValues& values) {
   for (const auto& [name, value] : options.ints) check_kind(name, "ints", record.real_params, "reals");
   for (const auto& [name, value] : options.reals) check_kind(name, "reals", record.int_params, "ints");
+  for (const auto& [name, value] : options.ints) check_magnitude(name, value);
   bind(options.ints, record.int_params, record, "ints", values.ints);
   bind(options.reals, record.real_params, record, "reals", values.reals);
   if (options.scale && !std::isfinite(*options.scale)) throw UserError(fmt::format("the scale is {}; expected a finite number", *options.scale));

@@ -111,6 +111,8 @@ TEST(AttentionArguments, DynamicParameters) {
             "the parameter 'slope' is given in LaunchOptions::ints; it belongs into LaunchOptions::reals");
   EXPECT_EQ(with({{"offset", 1}}, {{"slope", 1}, {"window", 1}}),
             "the parameter 'window' is given in LaunchOptions::reals; it belongs into LaunchOptions::ints");
+  EXPECT_EQ(with({{"offset", (int64_t{1} << 40) + 1}, {"window", 1}}, {{"slope", 1}}),
+            "the dynamic parameter offset is 1099511627777; expected -1099511627776 to 1099511627776");
 }
 
 TEST(AttentionArguments, ParametersOfAKernelWithoutAny) {

@@ -4,7 +4,9 @@
 
 #include <utility>
 
+#include "src/analysis/facts.h"
 #include "src/codegen/llvm/emit_kernel.h"
+#include "src/engine/launch_arguments.h"
 #include "src/ir/rewrite.h"
 #include "src/jit/toolchain.h"
 #include "src/lower/pipeline.h"
@@ -15,6 +17,7 @@ namespace heddle::engine {
 namespace {
 
 constexpr const char* kSymbol = "heddle_attention";
+static_assert(kMaxParameter <= analysis::kMaxParameter, "launches must keep to what facts hold for");
 
 /// A problem on its way down, with the time of every step.
 struct Descent {
