@@ -44,7 +44,7 @@ std::string parameter_name(const std::string& name) {
 
 }  // namespace
 
-Index::Index(int64_t constant) : node_(ir::int_const(constant)) {}
+ExprHandle Index::leaf(int64_t constant) { return ir::int_const(constant); }
 Real::Real(double constant) : node_(ir::real_const(constant)) {
   if (!std::isfinite(constant)) throw UserError(fmt::format("the constant {} is not finite", constant), "give it a finite value");
 }

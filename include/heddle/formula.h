@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <variant>
 
 namespace heddle::ir {
@@ -26,12 +27,15 @@ using ExprHandle = std::shared_ptr<const ir::ExprNode>;
 /// An integer expression.
 class Index {
  public:
-  Index(int64_t constant);
-  Index(int constant) : Index(static_cast<int64_t>(constant)) {}
+  /// Any integer type; not a real one, so that `0.1 * abs(q - k)` is a real product.
+  template <std::integral T>
+    requires(!std::same_as<T, bool>)
+  Index(T constant) : Index(leaf(static_cast<int64_t>(constant))) {}
   explicit Index(ExprHandle node) : node_(std::move(node)) {}
   const ExprHandle& node() const { return node_; }
 
  private:
+  static ExprHandle leaf(int64_t constant);
   ExprHandle node_;
 };
 

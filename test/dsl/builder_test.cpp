@@ -37,6 +37,15 @@ TEST(Builder, BuildsTheSameScoresAsText) {
   EXPECT_TRUE(equal(score([](Real s) { return clamp(s, -1.0, 1.0); }).node(), Score::parse("clamp(s, -1.0, 1.0)").node()));
 }
 
+TEST(Builder, ConstantsOfEveryNumberType) {
+  const Index q = variable("q"), k = variable("k");
+  const Real s = score_variable();
+  const auto text = [](const Real& real) { return Score(real).text(); };
+  EXPECT_EQ(text(s - 0.5 * abs(q - k)), Score::parse("s - 0.5 * abs(q - k)").text());
+  EXPECT_EQ(text(s - abs(q - k) * 0.5f), Score::parse("s - abs(q - k) * 0.5").text());
+  EXPECT_EQ(Mask(k <= size_t{3} * q + 2u).text(), Mask::parse("k <= 3 * q + 2").text());
+}
+
 TEST(Builder, DefaultsAreEveryPairAndThePlainScore) {
   EXPECT_EQ(Mask().text(), "true");
   EXPECT_EQ(Score().node(), nullptr);
