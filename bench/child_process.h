@@ -20,28 +20,6 @@ struct ChildResult {
   std::string output;           ///< Standard output.
 };
 
-/// A folder that is removed with its files.
-class TemporaryFolder {
- public:
-  TemporaryFolder() : path_((std::filesystem::temp_directory_path() / "heddle-bench-XXXXXX").string()) {
-    if (!mkdtemp(path_.data())) throw std::runtime_error("cannot create " + path_);
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  const std::string& path() const { return path_; }
-  void clear() const {
-    for (const auto& entry : std::filesystem::directory_iterator(path_)) std::filesystem::remove(entry.path());
-  }
-
- private:
-  std::string path_;
-};
-
 inline std::string read_all(int file) {
   std::string text;
   char buffer[4096];

@@ -16,6 +16,7 @@
 #include "bench/bench_options.h"
 #include "bench/child_process.h"
 #include "heddle/engine.h"
+#include "test/temporary_folder.h"
 
 namespace {
 
@@ -114,7 +115,7 @@ void print(const Json& one) {
 
 /// Both ways, taken in turn, so that a busy moment of the machine weighs on both.
 std::vector<Json> measure(const Case& one, int64_t head_dim, const bench::Options& options) {
-  const bench::TemporaryFolder cache;
+  const heddle::test::TemporaryFolder cache;
   Samples cold, disk;
   const std::vector<std::string> arguments = {"--child", one.mask, std::to_string(head_dim), cache.path()};
   for (int i = 0; i < options.samples; ++i) {

@@ -15,6 +15,7 @@
 #include "bench/bench_options.h"
 #include "bench/child_process.h"
 #include "heddle/engine.h"
+#include "test/temporary_folder.h"
 
 namespace {
 
@@ -59,7 +60,7 @@ int measure_launch(int64_t heads, const std::string& cache) {
   return 0;
 }
 
-Json measure(int64_t heads, bool compiled, const bench::TemporaryFolder& cache, int samples) {
+Json measure(int64_t heads, bool compiled, const heddle::test::TemporaryFolder& cache, int samples) {
   std::vector<double> launch, process, files;
   for (int i = 0; i < samples; ++i) {
     if (compiled) cache.clear();
@@ -80,7 +81,7 @@ Json measure(int64_t heads, bool compiled, const bench::TemporaryFolder& cache, 
 
 int measure_all(const bench::Options& options) {
   Json all = Json::array();
-  const bench::TemporaryFolder cache;
+  const heddle::test::TemporaryFolder cache;
   for (const int64_t heads : {1, 12}) {
     for (const bool compiled : {true, false}) {
       if (fmt::format("window256/H:{}/", heads).find(options.filter) == std::string::npos) continue;

@@ -8,6 +8,7 @@
 #include "src/analysis/affine_expr.h"
 #include "src/analysis/batch_program.h"
 #include "src/analysis/linear_expr.h"
+#include "src/analysis/periodic_expr.h"
 #include "src/ir/rewrite.h"
 
 namespace heddle::analysis {
@@ -91,26 +92,9 @@ std::vector<bool> pattern_of(const ir::NestPiece& piece, int64_t period, const I
   return pattern;
 }
 
-using Runs = std::vector<std::pair<int64_t, int64_t>>;
-
-/// Maximal runs [begin, end) of a pattern that repeats; an end may pass the period, none crosses the first false.
-Runs runs_of(const std::vector<bool>& pattern) {
-  const auto period = static_cast<int64_t>(pattern.size());
-  const int64_t turn = std::find(pattern.begin(), pattern.end(), false) - pattern.begin();
-  if (turn == period) return {{0, period}};
-  Runs runs;
-  for (int64_t begin = turn, end; begin < turn + period; begin = end + 1) {
-    end = begin;
-    while (end < turn + period && pattern[end % period]) ++end;
-    if (end > begin) runs.push_back({begin, end});
-  }
-  return runs;
-}
-
 /// The values of the only loop whose residue lies in the run, as period * major + minor.
-ClosedPiece of_run(const ir::NestPiece& piece, int64_t period, const std::pair<int64_t, int64_t>& run) {
+ClosedPiece of_run(const ir::NestPiece& piece, int64_t period, int64_t begin, int64_t end) {
   const ir::Loop& loop = piece.loops[0];
-  const auto [begin, end] = run;
   ir::Loop major{loop.variable + "_major", {}, {}, 1, nullptr};
   const ir::Loop minor{loop.variable + "_minor", {ir::int_const(begin)}, {ir::int_const(end - 1)}, 1, nullptr};
   for (const Expr& low : loop.lower) major.lower.push_back(floor_divide(add(low, ir::int_const(period - end)), period));
@@ -125,10 +109,11 @@ std::optional<std::vector<ClosedPiece>> split_by_runs(const ir::NestPiece& piece
   if (!ir::equal(piece.value, ir::var(piece.loops[0].variable)) || any_mentions(piece.inner, row)) return std::nullopt;
   const int64_t period = last_loop_period(piece);
   if (period == 0) return std::nullopt;
-  const Runs runs = runs_of(pattern_of(piece, period, ints));
-  if (runs.size() > kMostRuns) return std::nullopt;
   std::vector<ClosedPiece> pieces;
-  for (const auto& run : runs) pieces.push_back(of_run(piece, period, run));
+  each_cyclic_run(pattern_of(piece, period, ints), [&](int64_t begin, int64_t end) {
+    pieces.push_back(of_run(piece, period, begin, end));
+  });
+  if (pieces.size() > kMostRuns) return std::nullopt;
   return pieces;
 }
 

@@ -3,6 +3,7 @@
 #include "heddle/error.h"
 #include "src/analysis/components.h"
 #include "src/analysis/digits.h"
+#include "src/ir/attention_problem.h"
 #include "src/ir/rewrite.h"
 
 namespace heddle::analysis {
@@ -43,7 +44,7 @@ std::string obstacle(const Expr& mask) {
     for (const char* reserved : kNestNames) {
       if (name == reserved) return "a parameter has the name " + name + " of loop nests";
     }
-    ranges.insert_or_assign(name, ir::Interval{-kMaxParameter, kMaxParameter});
+    ranges.insert_or_assign(name, ir::Interval{-ir::kMaxParameter, ir::kMaxParameter});
   }
   constexpr int64_t kExact = int64_t{1} << 62;
   return ir::fits(mask, ranges, {-kExact, kExact}) ? "" : "integers of the formula may overflow";

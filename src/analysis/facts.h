@@ -53,15 +53,13 @@ struct StageCost {
 
 struct Lengths { int64_t sq = 0, sk = 0; };
 
-/// Facts hold for positions up to 2^30 and for dynamic parameters of at most this magnitude: beyond it integers might wrap.
-inline constexpr int64_t kMaxParameter = int64_t{1} << 40;
-
 struct AnalysisOptions {
   uint64_t budget = 50'000;            ///< isl operations a stage.
   std::optional<Lengths> lengths;      ///< Allows the FixedLengths and Enumerated fallbacks; symbolic is tried first all the same.
 };
 
-/// The facts of one mask. Not thread safe (queries memoise).
+/// The facts of one mask, for positions up to ir::kMaxPositions and dynamic parameters up to ir::kMaxParameter. Not thread safe
+/// (queries memoise).
 class MaskFacts {
  public:
   /// `mask`: Bool, Int-only, divisors guarded (ir::guard_divisors), no tables. Never throws for a legal mask: what isl cannot do

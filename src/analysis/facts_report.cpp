@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include "src/analysis/facts.h"
+#include "src/support/text.h"
 
 namespace heddle::analysis {
 namespace {
@@ -8,17 +9,6 @@ std::string condition(const std::vector<ir::Expr>& guards) {
   std::string text;
   for (const ir::Expr& guard : guards) text += (text.empty() ? "" : " && ") + ir::print(guard);
   return text.empty() ? "all" : text;
-}
-
-std::string indented(const std::string& text) {
-  std::string result;
-  bool start = true;
-  for (const char c : text) {
-    if (start) result += "  ";
-    result += c;
-    start = c == '\n';
-  }
-  return result;
 }
 
 std::string component_lines(const MaskFacts& facts) {
@@ -33,7 +23,9 @@ std::string row_lines(const MaskFacts& facts) {
   std::string text = fmt::format("rows: {}\n", to_string(facts.proof()));
   if (facts.digit_period() != 0) text += fmt::format("digits: positions are y * {0} + x\n", facts.digit_period());
   if (!facts.components().empty()) text += "components:\n" + component_lines(facts);
-  if (facts.components().size() != facts.rows().pieces.size()) text += "row nest:\n" + indented(ir::print(facts.rows(), "key"));
+  if (facts.components().size() != facts.rows().pieces.size()) {
+    text += "row nest:\n" + support::indented(ir::print(facts.rows(), "key"), "  ");
+  }
   const MaskFacts::Lattice lattice = facts.lattice();
   if (lattice.stride > 1) text += fmt::format("lattice: k ≡ {} (mod {})\n", ir::print(lattice.offset), lattice.stride);
   return text;
@@ -43,7 +35,7 @@ std::string tile_lines(const MaskFacts& facts, TileShape shape) {
   const std::optional<TileRelation> relation = facts.tiles(shape);
   if (!relation) return fmt::format("tiles {}x{}: only by enumeration\n", shape.rows, shape.cols);
   std::string text = fmt::format("tiles {}x{}: {}\n", shape.rows, shape.cols, to_string(relation->proof));
-  return text + indented(ir::print(relation->full, "full") + ir::print(relation->partial, "partial"));
+  return text + support::indented(ir::print(relation->full, "full") + ir::print(relation->partial, "partial"), "  ");
 }
 
 }  // namespace

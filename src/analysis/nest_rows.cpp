@@ -32,12 +32,11 @@ void repeat_pattern(const std::vector<bool>& pattern, int64_t count, int64_t fir
   const int64_t turn = std::find(pattern.begin(), pattern.end(), false) - pattern.begin();
   if (turn == period) return run(0, count, 1);
   run(0, turn, 1);  // From here on periods are cut where no run is.
-  for (int64_t begin = turn, end; begin < turn + period; begin = end + 1) {
-    end = begin;
-    while (end < turn + period && pattern[end % period]) ++end;
+  each_cyclic_run(pattern, [&](int64_t begin, int64_t end) {
     const int64_t whole = end <= count ? (count - end) / period + 1 : 0;
-    if (end > begin) run(begin, end, whole), run(begin + whole * period, std::min(end + whole * period, count), 1);
-  }
+    run(begin, end, whole);
+    run(begin + whole * period, std::min(end + whole * period, count), 1);
+  });
 }
 
 /// Nodes of one loop's bounds in a program.

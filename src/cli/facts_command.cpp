@@ -16,8 +16,6 @@
 namespace heddle::cli {
 namespace {
 
-constexpr int64_t kMaxChecksum = int64_t{1} << 16;
-
 struct Settings {
   std::string mask, mask_file;
   std::vector<std::string> params, at, tiles;
@@ -64,8 +62,8 @@ std::vector<std::pair<std::string, int64_t>> values_at(const Settings& settings,
 }
 
 void check_checksum(const engine::FactsRequest& request) {
-  if (!request.checksum || std::max(request.sq, request.sk) <= kMaxChecksum) return;
-  throw UserError(fmt::format("--checksum at {} x {}: at most {} queries and keys", request.sq, request.sk, kMaxChecksum),
+  if (!request.checksum || std::max(request.sq, request.sk) <= engine::kMaxVisitedRows) return;
+  throw UserError(fmt::format("--checksum at {} x {}: at most {} queries and keys", request.sq, request.sk, engine::kMaxVisitedRows),
                   "leave --checksum out, or use smaller lengths");
 }
 

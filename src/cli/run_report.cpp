@@ -4,23 +4,15 @@
 
 #include <algorithm>
 
+#include "src/support/text.h"
+
 namespace heddle::cli {
 namespace {
 
 using engine::AttentionMeasure;
 using engine::Times;
 
-std::string indented(const std::string& text, const std::string& by) {
-  std::string result;
-  bool start = true;
-  for (const char c : text) {
-    if (start) result += by;
-    result += c;
-    start = c == '\n';
-  }
-  if (!result.empty() && !result.ends_with('\n')) result += '\n';
-  return result;
-}
+std::string lines_of(const std::string& text) { return support::indented(text, "    ") + (text.ends_with('\n') ? "" : "\n"); }
 
 std::string times_text(const Times& times) {
   return times.runs.size() == 1 ? fmt::format("{:.2f} ms", times.fastest())
@@ -94,7 +86,7 @@ std::string error_line(const AttentionUse& use, const AttentionMeasure& measure)
 std::string attention_text(const AttentionUse& use, const AttentionMeasure& measure) {
   const KernelReport& kernel = use.kernel.report();
   return fmt::format("\nattention of node '{}': {}\n", use.node, shape_text(use)) + "  facts:\n" +
-         indented(kernel.facts, "    ") + "  plan, and why:\n" + indented(kernel.plan, "    ") +
+         lines_of(kernel.facts) + "  plan, and why:\n" + lines_of(kernel.plan) +
          "  kernel: " + origin_text(kernel) + times_lines(measure) + efficiency_lines(use, measure) + error_line(use, measure);
 }
 

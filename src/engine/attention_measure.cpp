@@ -77,7 +77,7 @@ PairCount pairs_of(const ir::AttentionProblem& problem, const AttentionUse& use,
 std::vector<int64_t> rows_to_judge(const ir::AttentionProblem& problem, const AttentionUse& use, const PairCount& pairs) {
   if (pairs.all == 0) return sample_rows(use.sq, 1);
   const double a_row = std::max(1.0, pairs.allowed / static_cast<double>(use.sq));
-  const int64_t evaluated = use.sk * (MaskRows(problem, use).shared() ? 1 : use.batch * use.heads);
+  const int64_t evaluated = use.sk * distinct_masks(MaskRows(problem, use), use);
   return sample_rows(
       use.sq, std::min(static_cast<int64_t>(static_cast<double>(kMaxJudgedPairs) / a_row), kMaxCountedPairs / evaluated));
 }

@@ -6,29 +6,32 @@
 #include <vector>
 #include "heddle/kernel_abi.h"
 #include "src/ir/attention_problem.h"
+#include "src/support/pass_list.h"
 
 namespace heddle::engine {
 
 /// A stage of the compiler whose text can be shown.
 enum class StageText { Formula, Facts, Plan, Explain, Tile, Schedule, Source, Asm };
 
-/// A pass of the pipeline and the time it took.
-struct PassTime { std::string name; double milliseconds; };
-
 struct CompiledKernel {
   LaunchRecord record;
   std::string object;            ///< Relocatable object file: bytes.
-  std::vector<PassTime> times;
+  std::vector<support::TimedPass> times;
 };
 
 /// What `heddle facts` shows, already counted; JSON text has the keys of the case files.
-struct FactsReport { std::string text, json; };
+struct FactsReport {
+  std::string text, json;
+  int64_t nnz = 0;  ///< Allowed pairs.
+};
+/// Above this many rows or keys columns, pieces and the checksum, which visit pairs, are not counted.
+inline constexpr int64_t kMaxVisitedRows = int64_t{1} << 16;
 struct FactsRequest {
   ir::Expr mask;
   int64_t sq = 0, sk = 0;
   std::vector<std::pair<int64_t, int64_t>> tiles;  ///< rows x keys
   std::vector<std::pair<std::string, int64_t>> ints;
-  bool pieces = true, columns = true, checksum = false;  ///< Ignored (off) above 2^16 rows.
+  bool pieces = true, columns = true, checksum = false;  ///< Ignored (off) above kMaxVisitedRows.
   int threads = 2;
 };
 

@@ -5,6 +5,7 @@
 
 #include "runtime/blas.h"
 #include "src/engine/mask_rows.h"
+#include "src/engine/masked_softmax.h"
 #include "src/engine/row_sample.h"
 #include "src/support/timer.h"
 

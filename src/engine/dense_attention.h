@@ -24,9 +24,4 @@ inline constexpr int64_t kMaxDensePairs = int64_t{1} << 28;
 /// dense float32. Throws ToolchainError without OpenBLAS.
 DenseRun run_dense(const ir::AttentionProblem& problem, const AttentionUse& use, const Tensor& o, runtime::ThreadPool& pool);
 
-/// In place: scores become exp(score - maximum of the allowed ones), 0 where allowed[i] is 0. Returns 1 / sum, 0 when none is
-/// allowed. `count` is a multiple of kSoftmaxLanes.
-inline constexpr int64_t kSoftmaxLanes = 16;
-float masked_softmax(float* scores, const uint8_t* allowed, int64_t count);
-
 }  // namespace heddle::engine

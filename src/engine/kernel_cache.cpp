@@ -90,7 +90,7 @@ std::shared_ptr<const Kernel> KernelCache::compile(const ir::AttentionProblem& p
   if (usable() && disk_->store(key, text, {compiled.record, compiled.object})) kernel->path = disk_->path(key);
   kernel->refusal = refusal_of(problem.target);
   if (kernel->refusal.empty()) kernel->code = compiler_().link(compiled, kernel->entry);
-  for (const PassTime& pass : compiled.times) kernel->passes.emplace_back(pass.name, pass.milliseconds);
+  for (const support::TimedPass& pass : compiled.times) kernel->passes.emplace_back(pass.name, pass.milliseconds);
   kernel->record = std::move(compiled.record);
   return kernel;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include "src/engine/overlap.h"
+#include "src/ir/attention_problem.h"
 #include "src/support/text.h"
 
 namespace heddle::engine {
@@ -164,8 +165,9 @@ void bind(const std::map<std::string, T>& given, const std::vector<std::string>&
 }
 
 void check_magnitude(const std::string& name, int64_t value) {
-  if (value >= -kMaxParameter && value <= kMaxParameter) return;
-  throw UserError(fmt::format("the dynamic parameter {} is {}; expected {} to {}", name, value, -kMaxParameter, kMaxParameter));
+  constexpr int64_t kMost = ir::kMaxParameter;
+  if (value >= -kMost && value <= kMost) return;
+  throw UserError(fmt::format("the dynamic parameter {} is {}; expected {} to {}", name, value, -kMost, kMost));
 }
 
 }  // namespace

@@ -22,10 +22,8 @@ struct ParameterValues {
 /// the views and nothing else, and writes each of its results once.
 void check_tensors(const LaunchTensors& tensors, const LaunchRecord& record);
 
-/// Largest magnitude of a dynamic integer parameter: the facts a kernel is made from hold up to it (no integer wraps).
-inline constexpr int64_t kMaxParameter = int64_t{1} << 40;
-
-/// Throws UserError unless the options give exactly the kernel's parameters, each of its kind and within its bound, and a finite scale.
+/// Throws UserError unless the options give exactly the kernel's parameters, each of its kind, integers
+/// within ir::kMaxParameter, and a finite scale.
 void bind_parameters(const LaunchOptions& options, const LaunchRecord& record, ParameterValues& values);
 
 /// The argument block of a checked launch. It points into `values`.

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <vector>
 
+#include "src/engine/launch_arguments.h"
 #include "src/engine/row_sample.h"
 #include "src/ir/rewrite.h"
 
@@ -13,12 +14,6 @@ namespace {
 
 using reference::LeafSlots;
 
-void set_strides(const Tensor& view, int64_t (&strides)[3]) {
-  for (int d = 0; d < 3; ++d) strides[d] = view.strides[d];
-}
-
-int64_t distinct_masks(const MaskRows& mask, const AttentionUse& use) { return mask.shared() ? 1 : use.batch * use.heads; }
-
 std::vector<int64_t> rows_to_count(const MaskRows& mask, const AttentionUse& use) {
   return sample_rows(use.sq, kMaxCountedPairs / std::max<int64_t>(1, use.sk) / std::max<int64_t>(1, distinct_masks(mask, use)));
 }
@@ -26,14 +21,9 @@ std::vector<int64_t> rows_to_count(const MaskRows& mask, const AttentionUse& use
 }  // namespace
 
 AttentionArgs arguments_of(const AttentionUse& use) {
-  AttentionArgs args;
-  args.q = use.q.view.data, args.k = use.k.view.data, args.v = use.v.view.data;
-  args.batch = use.batch, args.heads = use.heads, args.kv_heads = use.kv_heads, args.sq = use.sq, args.sk = use.sk;
-  set_strides(use.q.view, args.q_stride);
-  set_strides(use.k.view, args.k_stride);
-  set_strides(use.v.view, args.v_stride);
-  args.scale = use.scale;
-  return args;
+  LaunchOptions options;
+  options.scale = use.scale;
+  return arguments({use.q.view, use.k.view, use.v.view, use.o.view, nullptr}, {}, options, {});
 }
 
 MaskRows::MaskRows(const ir::AttentionProblem& problem, const AttentionUse& use)
@@ -59,6 +49,8 @@ int64_t MaskRows::row(int64_t batch, int64_t head, int64_t query, uint8_t* keys)
   }
   return count;
 }
+
+int64_t distinct_masks(const MaskRows& mask, const AttentionUse& use) { return mask.shared() ? 1 : use.batch * use.heads; }
 
 bool counts_all_rows(const ir::AttentionProblem& problem, const AttentionUse& use) {
   return static_cast<int64_t>(rows_to_count(MaskRows(problem, use), use).size()) == use.sq;

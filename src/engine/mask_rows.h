@@ -11,7 +11,7 @@
 
 namespace heddle::engine {
 
-/// The lengths, strides, scale and operands of an attention of a graph; without o and lse.
+/// The argument block of an attention of a graph, without lse and parameters.
 AttentionArgs arguments_of(const AttentionUse& use);
 
 /// Rows of the mask of a problem without parameters. Copies are independent, one a thread.
@@ -29,6 +29,9 @@ class MaskRows {
   int64_t sk_;
   bool shared_ = true;
 };
+
+/// Masks that the batches and heads of an attention have between them.
+int64_t distinct_masks(const MaskRows& mask, const AttentionUse& use);
 
 /// How many pairs of one attention take part.
 struct PairCount {

@@ -1,8 +1,9 @@
+#include "src/engine/masked_softmax.h"
+
 #include <cstring>
 #include <limits>
 
 #include "heddle/target.h"
-#include "src/engine/dense_attention.h"
 
 namespace heddle::engine {
 namespace {

@@ -1,7 +1,5 @@
 #include "src/engine/pair_facts.h"
 
-#include <nlohmann/json.hpp>
-
 #include "heddle/error.h"
 #include "src/engine/compiler.h"
 
@@ -16,21 +14,17 @@ FactsRequest request_of(const ir::AttentionProblem& problem, const AttentionUse&
   return request;
 }
 
-double count(const FactsRequest& request) {
-  return nlohmann::json::parse(compiler().facts(request).json).at("nnz").get<double>();
-}
-
 }  // namespace
 
 std::optional<PairCount> pairs_by_facts(const ir::AttentionProblem& problem, const AttentionUse& use, int threads) try {
   const double heads = static_cast<double>(use.batch) * static_cast<double>(use.heads);
   const double all = heads * static_cast<double>(use.sq) * static_cast<double>(use.sk);
   if (!problem.mask || all == 0) return PairCount{.allowed = all, .all = all, .rows = use.sq};
-  const int64_t masks = MaskRows(problem, use).shared() ? 1 : use.batch * use.heads;
+  const int64_t masks = distinct_masks(MaskRows(problem, use), use);
   if (masks > kMaxFactMasks) return std::nullopt;
   PairCount pairs{.allowed = 0, .all = all, .rows = use.sq};
   for (int64_t head = 0; head < masks; ++head) {
-    pairs.allowed += heads / static_cast<double>(masks) * count(request_of(problem, use, head, threads));
+    pairs.allowed += heads / static_cast<double>(masks) * static_cast<double>(compiler().facts(request_of(problem, use, head, threads)).nnz);
   }
   return pairs;
 } catch (const ToolchainError&) {

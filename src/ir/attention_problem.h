@@ -33,5 +33,7 @@ ParameterOrder parameter_order(const AttentionProblem& problem);
 
 /// Largest sequence length kernels are compiled for (2^30): every position fits an int32 with room for q - k and q + k.
 inline constexpr int64_t kMaxPositions = int64_t{1} << 30;
+/// Largest magnitude of a dynamic integer parameter: facts hold up to it, beyond it integers might wrap.
+inline constexpr int64_t kMaxParameter = int64_t{1} << 40;
 
 }  // namespace heddle::ir

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "heddle/error.h"
+#include "src/support/text.h"
 
 namespace heddle::plan {
 namespace {
@@ -17,20 +18,11 @@ void verify_pass(const PassPlan& pass) {
   require(pass.source == TileSource::Nest || empty, "tested passes have no nests");
 }
 
-std::string indented(const std::string& lines) {
-  std::string out = "    ";
-  for (size_t i = 0; i < lines.size(); ++i) {
-    out += lines[i];
-    if (lines[i] == '\n' && i + 1 < lines.size()) out += "    ";
-  }
-  return out;
-}
-
 std::string print_pass(const PassPlan& pass, size_t index) {
   std::string out = fmt::format("  pass {}: {}\n", index, pass.components);
   if (pass.mask) out += fmt::format("    mask of partial tiles: {}\n", ir::print(pass.mask));
   if (pass.source == TileSource::Tested) return out + "    every key tile kb < NK is tested in the kernel\n";
-  return out + indented(ir::print(pass.full, "full")) + indented(ir::print(pass.partial, "partial"));
+  return out + support::indented(ir::print(pass.full, "full") + ir::print(pass.partial, "partial"), "    ");
 }
 
 std::string as_sentence(std::string text) {

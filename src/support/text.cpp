@@ -64,6 +64,17 @@ std::string nearest(std::string_view name, const std::vector<std::string>& candi
   return best;
 }
 
+std::string indented(std::string_view text, std::string_view by) {
+  std::string result;
+  bool start = true;
+  for (const char c : text) {
+    if (start) result += by;
+    result += c;
+    start = c == '\n';
+  }
+  return result;
+}
+
 std::string list(const std::vector<std::string>& names, size_t most) {
   if (names.size() <= most) return fmt::format("{}", fmt::join(names, ", "));
   return fmt::format("{} and {} more", fmt::join(names.begin(), names.begin() + most, ", "), names.size() - most);

@@ -24,6 +24,9 @@ size_t edit_distance(std::string_view a, std::string_view b);
 /// in nothing else is always near.
 std::string nearest(std::string_view name, const std::vector<std::string>& candidates);
 
+/// `by` in front of every line.
+std::string indented(std::string_view text, std::string_view by);
+
 /// "a, b, c"; more than `most` names end in "and N more".
 std::string list(const std::vector<std::string>& names, size_t most = 24);
 

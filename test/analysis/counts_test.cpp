@@ -7,7 +7,7 @@
 #include <random>
 
 #include "heddle/error.h"
-#include "src/analysis/linear_expr.h"
+#include "src/analysis/periodic_expr.h"
 #include "src/ir/evaluate.h"
 #include "test/analysis/mask_families.h"
 

@@ -53,7 +53,7 @@ void check(const ir::AttentionProblem& problem, const engine::CompiledKernel& ke
 }
 
 bool timed(const engine::CompiledKernel& kernel, const std::string& pass) {
-  return std::any_of(kernel.times.begin(), kernel.times.end(), [&](const engine::PassTime& time) { return time.name == pass; });
+  return std::any_of(kernel.times.begin(), kernel.times.end(), [&](const support::TimedPass& time) { return time.name == pass; });
 }
 
 TEST(CompiledKernels, AreRightWithoutAnyOfTheOptionalPasses) {

@@ -1,5 +1,6 @@
 // The error against the judge, its bar, the dense baseline, and times.
 #include "src/engine/attention_measure.h"
+#include "src/engine/masked_softmax.h"
 
 #include <gtest/gtest.h>
 

@@ -8,13 +8,14 @@
 #include <thread>
 #include "src/engine/problem.h"
 #include "test/runtime/elf_builder.h"
-#include "test/runtime/temporary_folder.h"
+#include "test/temporary_folder.h"
 
 namespace heddle::engine {
 namespace {
 
 namespace fs = std::filesystem;
 using Origin = KernelReport::Origin;
+using test::TemporaryFolder;
 
 /// A kernel that returns at once.
 std::string object_of(const std::string& symbol) {
@@ -65,7 +66,7 @@ class KernelCacheTest : public testing::Test {
     if (disk) store.emplace(folder.path() + "/cache", int64_t{1} << 28);
     return KernelCache(std::move(store), [this]() -> Compiler& { return compiler; });
   }
-  runtime::TemporaryFolder folder;
+  TemporaryFolder folder;
   TestCompiler compiler;
 };
 

@@ -10,12 +10,13 @@
 #include <functional>
 #include <thread>
 #include "runtime/disk_cache.h"
-#include "test/runtime/temporary_folder.h"
+#include "test/temporary_folder.h"
 
 namespace heddle::runtime {
 namespace {
 
 namespace fs = std::filesystem;
+using test::TemporaryFolder;
 
 constexpr int64_t kLarge = int64_t{1} << 30;
 

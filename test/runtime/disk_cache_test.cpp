@@ -5,12 +5,13 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
-#include "test/runtime/temporary_folder.h"
+#include "test/temporary_folder.h"
 
 namespace heddle::runtime {
 namespace {
 
 namespace fs = std::filesystem;
+using test::TemporaryFolder;
 
 constexpr int64_t kLarge = int64_t{1} << 30;
 

@@ -2,7 +2,6 @@
 #include <cstring>
 #include <utility>
 
-#include "src/codegen/llvm/emit_kernel.h"
 #include "src/engine/compiler.h"
 #include "src/engine/compiler/facts_report.h"
 #include "src/engine/compiler/kernel_pipeline.h"

@@ -14,9 +14,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Above this many rows columns, pieces and the checksum, which visit pairs, are not counted.
-constexpr int64_t kMaxVisitedRows = int64_t{1} << 16;
-
 analysis::CountRequest count_request(const FactsRequest& request) {
   analysis::CountRequest made;
   made.tiles.clear();
@@ -117,7 +114,7 @@ FactsReport facts_report(const FactsRequest& request) {
   json["components_complete"] = facts.proof() != analysis::Proof::Enumerated && facts.components().size() == facts.rows().pieces.size();
   const analysis::TileShape shape = wanted.tiles.empty() ? analysis::TileShape{64, 64} : wanted.tiles.front();
   const std::string text = print(facts, shape) + counts_text(request, counts) + fmt::format("{:.2f} ms\n", milliseconds);
-  return {text, json.dump(2)};
+  return {text, json.dump(2), counts.nnz};
 }
 
 }  // namespace heddle::engine

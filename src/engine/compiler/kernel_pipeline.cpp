@@ -4,10 +4,7 @@
 
 #include <utility>
 
-#include "src/analysis/facts.h"
 #include "src/codegen/llvm/emit_kernel.h"
-#include "src/engine/launch_arguments.h"
-#include "src/ir/rewrite.h"
 #include "src/jit/toolchain.h"
 #include "src/lower/pipeline.h"
 #include "src/lower/schedule_cpu.h"
@@ -17,13 +14,12 @@ namespace heddle::engine {
 namespace {
 
 constexpr const char* kSymbol = "heddle_attention";
-static_assert(kMaxParameter <= analysis::kMaxParameter, "launches must keep to what facts hold for");
 
 /// A problem on its way down, with the time of every step.
 struct Descent {
   lower::PipelineState front;
   ir::ScheduledProgram schedule;
-  std::vector<PassTime> times;
+  std::vector<support::TimedPass> times;
 
   template <typename Step>
   auto timed(const char* name, const Step& step) {
@@ -35,11 +31,10 @@ struct Descent {
   void run_front(const ir::AttentionProblem& problem, const support::PassContext& context) {
     lower::PipelineResult result = lower::run_pipeline(problem, context);
     front = std::move(result.state);
-    for (support::TimedPass& pass : result.times) times.push_back({std::move(pass.name), pass.milliseconds});
+    times = std::move(result.times);
   }
   void run_schedule() {
     schedule = timed("schedule", [&] { return lower::schedule_cpu(front.tile, front.problem.target); });
-    ir::verify(schedule);
   }
   codegen::SourceUnit emit() {
     return timed("emit", [&] { return codegen::emit_kernel(schedule, kSymbol); });
