@@ -14,7 +14,11 @@ static_assert(offsetof(AttentionArgs, sq) == 64 && offsetof(AttentionArgs, sk) =
 static_assert(offsetof(AttentionArgs, q_stride) == 80 && offsetof(AttentionArgs, k_stride) == 104);
 static_assert(offsetof(AttentionArgs, v_stride) == 128 && offsetof(AttentionArgs, o_stride) == 152);
 static_assert(offsetof(AttentionArgs, int_params) == 176 && offsetof(AttentionArgs, real_params) == 184);
-static_assert(offsetof(AttentionArgs, scale) == 192 && sizeof(AttentionArgs) == 200);
+static_assert(offsetof(AttentionArgs, scale) == 192 && offsetof(AttentionArgs, tables) == 200);
+static_assert(offsetof(AttentionArgs, list_offsets) == 208 && offsetof(AttentionArgs, list_runs) == 216);
+static_assert(offsetof(AttentionArgs, list_stride) == 224 && sizeof(AttentionArgs) == 240);
+static_assert(offsetof(TableArg, extent) == 8 && offsetof(TableArg, stride) == 40 && sizeof(TableArg) == 72);
+static_assert(offsetof(TileRun, count) == 4 && sizeof(TileRun) == 8);
 
 namespace {
 

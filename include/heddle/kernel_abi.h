@@ -4,8 +4,24 @@
 #include <string>
 #include <string_view>
 #include <vector>
+#include "heddle/bind_program.h"
 
 namespace heddle {
+
+/// A table of one launch as the kernel reads it: element (i0, i1, ...) lies at data + i0 * stride[0] + i1 * stride[1] + ..., strides in
+/// elements. Indices are clamped into [0, extent - 1], but for plain variables, which never leave the table: a dimension that is
+/// broadcast has stride 0. Extents are at least 1.
+struct TableArg {
+  const void* data = nullptr;
+  int64_t extent[kMaxTableRank] = {1, 1, 1, 1};
+  int64_t stride[kMaxTableRank] = {};
+};
+
+/// Adjacent key tiles of one class: first tile, and their number with the sign of the class (positive: full, negative: partial).
+struct TileRun {
+  int32_t first = 0, count = 0;
+  bool operator==(const TileRun&) const = default;
+};
 
 /// Arguments of one attention launch, read by the kernel through a pointer. All strides are in elements; the last
 /// dimension of q, k, v, o is contiguous. Every field is at a fixed offset (static_asserts in runtime/kernel_abi.cpp).
@@ -23,6 +39,10 @@ struct AttentionArgs {
   const int64_t* int_params = nullptr;   ///< Values of LaunchRecord::int_params, in that order.
   const double* real_params = nullptr;   ///< Values of LaunchRecord::real_params, in that order.
   double scale = 1.0;                    ///< Softmax scale: s = scale * <q, k>.
+  const TableArg* tables = nullptr;      ///< LaunchRecord::tables, in that order.
+  const int64_t* list_offsets = nullptr; ///< Tile lists, for kernels with a bind program: runs of row block qb of batch b, head h are
+  const TileRun* list_runs = nullptr;    ///< [offsets[i], offsets[i + 1]), i = b * list_stride[0] + h * list_stride[1] + qb.
+  int64_t list_stride[2] = {};
 };
 
 /// A CPU kernel: computes row blocks [first_block, last_block) of the grid. Blocks are independent of each other:
@@ -32,7 +52,7 @@ using AttentionKernel = void (*)(const AttentionArgs* args, int64_t first_block,
 
 /// Everything the runtime must know to launch a stored kernel without any compiler or IR.
 struct LaunchRecord {
-  static constexpr uint32_t kVersion = 1;
+  static constexpr uint32_t kVersion = 2;
   std::string symbol;           ///< Name of the AttentionKernel in the object.
   std::string target;           ///< Target::to_string().
   int64_t head_dim = 0, value_dim = 0;
@@ -41,6 +61,9 @@ struct LaunchRecord {
   int64_t max_positions = 0;    ///< Largest sq and sk this kernel may be launched with.
   bool lse = false;
   std::vector<std::string> int_params, real_params;  ///< Dynamic parameters in argument order.
+  std::vector<TableDeclaration> tables;              ///< In argument order (sorted by name).
+  BindProgram bind;             ///< Not empty when the kernel visits lists of tiles, of tile_keys keys each.
+  int64_t tile_keys = 0;        ///< Keys of a tile.
   std::string summary;          ///< One line on what was compiled, for `heddle cache list`.
   std::string facts;            ///< Facts and plan as text, so that a hit can report without analysis.
   std::string plan;
