@@ -23,10 +23,26 @@ Expr build(Op op, std::vector<Expr> operands) {
   return dsl::checked(op, name, std::move(operands), {kNoText, {}});
 }
 
-/// Refuses reals when only integers are allowed, and one name for an integer and a real parameter.
+/// Refuses a table that is read with different element types or numbers of indices.
+void check_table(const ir::ExprNode& read, std::map<std::string, ir::TableUse>& seen) {
+  const ir::TableUse use{ir::element_type(read), static_cast<int>(read.operands.size())};
+  const ir::TableUse& first = seen.try_emplace(read.name, use).first->second;
+  if (first.element != use.element) {
+    throw UserError(fmt::format("the table '{}' has elements of {} and of {}", read.name, to_string(first.element), to_string(use.element)),
+                    "choose another name for one");
+  }
+  if (first.rank != use.rank) {
+    throw UserError(fmt::format("the table '{}' is read with {} and with {} indices", read.name, first.rank, use.rank),
+                    "give every read one index a dimension");
+  }
+}
+
+/// Refuses reals when only integers are allowed, and one name for things of different kinds.
 void check_formula(const Expr& formula, bool integers_only) {
   std::map<std::string, Type> types;
+  std::map<std::string, ir::TableUse> tables;
   ir::for_each_node(formula, [&](const Expr& node) {
+    if (node->op == Op::Read) check_table(*node, tables);
     if (integers_only && node->type == Type::Real) {
       throw UserError(fmt::format("a mask is an integer formula, but {} is a real number", support::quote(print(node))),
                       "reals belong into the score");
@@ -35,6 +51,9 @@ void check_formula(const Expr& formula, bool integers_only) {
       throw UserError(fmt::format("the parameter '{}' is both an integer and a real number", node->name), "choose another name for one");
     }
   });
+  for (const auto& [name, use] : tables) {
+    if (types.contains(name)) throw UserError(fmt::format("'{}' is both a parameter and a table", name), "choose another name for one");
+  }
 }
 
 std::string parameter_name(const std::string& name) {
@@ -92,6 +111,27 @@ Real sigmoid(const Real& x) { return Real(build(Op::Sigmoid, {x.node()})); }
 Real sqrt(const Real& x) { return Real(build(Op::Sqrt, {x.node()})); }
 Real softcap(const Real& x, const Real& cap) { return Real(dsl::softcap_node({x.node(), cap.node()}, {kNoText, {}})); }
 Real select(const Condition& c, const Real& a, const Real& b) { return Real(build(Op::Select, {c.node(), a.node(), b.node()})); }
+
+IntTable::IntTable(std::string name, DType element) : name_(parameter_name(name)), element_(element) {
+  if (!ir::is_table_type(element) || element == DType::Float32) {
+    throw UserError(fmt::format("the table '{}' cannot have elements of {}", name_, to_string(element)),
+                    element == DType::Float32 ? "use a RealTable" : "expected int32, int64, uint8 or bool");
+  }
+}
+
+Index IntTable::read(const std::vector<Index>& indices) const {
+  std::vector<Expr> nodes;
+  for (const Index& index : indices) nodes.push_back(index.node());
+  return Index(dsl::read_node(name_, element_, nodes, {}, {kNoText, {}}));
+}
+
+RealTable::RealTable(std::string name) : name_(parameter_name(name)) {}
+
+Real RealTable::read(const std::vector<Index>& indices) const {
+  std::vector<Expr> nodes;
+  for (const Index& index : indices) nodes.push_back(index.node());
+  return Real(dsl::read_node(name_, DType::Float32, nodes, {}, {kNoText, {}}));
+}
 
 Index variable(const std::string& name) {
   if (dsl::is_index_name(name)) return Index(ir::var(name));

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <optional>
+#include "heddle/bind_program.h"
 #include "src/ir/rewrite.h"
 #include "src/support/text.h"
 
@@ -145,6 +146,21 @@ Expr checked(Op op, std::string_view name, std::vector<Expr> operands, const Pla
   if (op == Op::ToReal) return promoted(draft.operands[0]);
   check_size(draft);
   return make(op, draft.operands);
+}
+
+Expr read_node(const std::string& table, DType element, const std::vector<Expr>& indices, const std::vector<Range>& places,
+               const Place& place) {
+  if (indices.size() > kMaxTableRank) {
+    place.source.fail(fmt::format("the table '{}' is read with {} indices; at most {} are", table, indices.size(), kMaxTableRank), place.node);
+  }
+  for (size_t i = 0; i < indices.size(); ++i) {
+    if (indices[i]->type == Type::Int) continue;
+    const Range at = i < places.size() ? places[i] : Range{};
+    const std::string shown = quote(place.source.text.empty() ? print(indices[i]) : std::string(place.source.at(at)));
+    place.source.fail(fmt::format("an index of '{}' must be an integer, but {} is {}", table, shown, type_name(indices[i]->type)), at);
+  }
+  check_size({Op::Read, table, indices, place});
+  return ir::read(table, element, indices);
 }
 
 Expr promoted(const Expr& expr) { return expr->type == Type::Int ? make(Op::ToReal, {expr}) : expr; }

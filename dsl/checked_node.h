@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 #include "heddle/error.h"
+#include "heddle/tensor.h"
 #include "src/ir/expr.h"
 
 namespace heddle::dsl {
@@ -40,6 +41,10 @@ ir::Expr checked(ir::Op op, std::string_view name, std::vector<ir::Expr> operand
 
 /// The real version of an expression: itself, or ToReal of an integer one.
 ir::Expr promoted(const ir::Expr& expr);
+
+/// Reads of a table; `indices` stand where `places` say. Throws UserError for an index that is no integer and for too many indices.
+ir::Expr read_node(const std::string& table, DType element, const std::vector<ir::Expr>& indices, const std::vector<Range>& places,
+                   const Place& place);
 
 /// min(max(x, low), high) and cap * tanh(x / cap).
 ir::Expr clamp_node(const std::vector<ir::Expr>& operands, const Place& place);

@@ -35,6 +35,11 @@ void check_parameters(const Parameters& parameters, Type formula, const std::str
     if (is_reserved(name, formula)) {
       throw UserError(fmt::format("{}: the parameter '{}' has the name of {}", origin, name, reserved_as(name)), "choose another name");
     }
+    const TableOf* table = std::get_if<TableOf>(&value);
+    if (table && !ir::is_table_type(table->element)) {
+      throw UserError(fmt::format("{}: the table '{}' has elements of {}", origin, name, to_string(table->element)),
+                      "expected int32, int64, uint8, bool or float32");
+    }
     const double* real = std::get_if<double>(&value);
     if (real && !std::isfinite(*real)) throw UserError(fmt::format("{}: the parameter '{}' is {}", origin, name, *real), "give it a finite value");
   }
@@ -63,10 +68,32 @@ ir::Expr NameScope::resolve(const Token& token) const {
 ir::Expr NameScope::parameter(const Token& token, const ParameterValue& value) const {
   const std::string name(token.text);
   if (const int64_t* integer = std::get_if<int64_t>(&value)) return ir::int_const(*integer);
+  if (std::holds_alternative<TableOf>(value)) {
+    source_.fail(fmt::format("'{}' is a table", name), token.range, fmt::format("read an element: {}[q]", name));
+  }
   const Dynamic* dynamic = std::get_if<Dynamic>(&value);
   if (dynamic && !dynamic->real) return ir::param(name, Type::Int);
   require_reals(token, fmt::format("the parameter '{}' is a real number", name));
   return dynamic ? ir::param(name, Type::Real) : ir::real_const(std::get<double>(value));
+}
+
+DType NameScope::table(const Token& token) const {
+  const std::string name(token.text);
+  const auto found = options_.parameters.find(name);
+  const TableOf* table = found == options_.parameters.end() ? nullptr : std::get_if<TableOf>(&found->second);
+  if (table) {
+    if (table->element == DType::Float32) require_reals(token, fmt::format("'{}' is a table of reals", name));
+    return table->element;
+  }
+  std::vector<std::string> tables;
+  for (const auto& [known, value] : options_.parameters) {
+    if (std::holds_alternative<TableOf>(value)) tables.push_back(known);
+  }
+  const bool value = found != options_.parameters.end() || !reserved_as(name).empty();
+  const std::string near = support::nearest(name, tables);
+  source_.fail((value ? quote(name) + " is no table" : "unknown table " + quote(name)), token.range,
+               near.empty() ? fmt::format("known tables: {}", tables.empty() ? "none" : support::list(tables))
+                            : fmt::format("did you mean '{}'?", near));
 }
 
 const Function& NameScope::function(const Token& token) const {

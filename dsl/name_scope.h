@@ -22,6 +22,8 @@ class NameScope {
   ir::Expr resolve(const Token& token) const;
   /// Throws UserError when there is none of this name.
   const Function& function(const Token& token) const;
+  /// The element type of the table that a name followed by '[' means. Throws UserError when it is none, naming the nearest table.
+  DType table(const Token& token) const;
   /// Throws UserError in a mask or size: "a mask is an integer formula, but `what`".
   void require_reals(const Token& token, const std::string& what) const;
 

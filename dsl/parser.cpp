@@ -63,7 +63,7 @@ std::string translation(const Token& token) {
                                                                                  {"or", "write ||"},
                                                                                  {"not", "write !"},
                                                                                  {"if", "write condition ? a : b"},
-                                                                                 {"[", "formulas read no tables"}}};
+                                                                                 {"[", "only a table's name can be indexed"}}};
   for (const auto& [spelling, hint] : kForeign) {
     if (token.text == spelling) return hint;
   }
@@ -80,6 +80,7 @@ class Parser {
     if (token_.kind == Token::Kind::End) source_.fail("the formula is empty", token_.range);
     Parsed result = choice();
     if (token_.is(")")) source_.fail("')' closes nothing", token_.range, "remove it, or open a '(' before it");
+    if (token_.is("]")) source_.fail("']' closes nothing", token_.range, "remove it, or open a '[' before it");
     if (token_.kind != Token::Kind::End) unexpected("an operator");
     return result;
   }
@@ -185,11 +186,13 @@ class Parser {
     return {inner.expr, join(open.range, close(open)), std::nullopt};
   }
 
-  /// Consumes the ')' that belongs to `open`.
-  Range close(const Token& open) {
+  /// Consumes the bracket that belongs to `open`.
+  Range close(const Token& open, std::string_view bracket = ")") {
     const Range range = token_.range;
-    if (token_.kind == Token::Kind::End) source_.fail("'(' is never closed", open.range, "add the missing ')'");
-    if (!accept(")")) unexpected("an operator or ')'");
+    if (token_.kind == Token::Kind::End) {
+      source_.fail(fmt::format("'{}' is never closed", open.text), open.range, fmt::format("add the missing '{}'", bracket));
+    }
+    if (!accept(bracket)) unexpected(fmt::format("an operator or '{}'", bracket));
     return range;
   }
 
@@ -219,9 +222,29 @@ class Parser {
   Parsed name() {
     const Token token = token_;
     advance();
-    if (token_.is("[")) source_.fail(quote(token.text) + " is indexed, but formulas read no tables", join(token.range, token_.range));
+    if (token_.is("[")) return read(token);
     if (token_.is("(")) return call(token);
     return {scope_.resolve(token), token.range, std::nullopt};
+  }
+
+  /// table[i, j] or table[i][j]
+  Parsed read(const Token& token) {
+    const DType element = scope_.table(token);
+    std::vector<Expr> indices;
+    std::vector<Range> places;
+    Range end = token.range;
+    while (token_.is("[")) {
+      const Token open = token_;
+      advance();
+      do {
+        const Parsed index = choice();
+        indices.push_back(index.expr);
+        places.push_back(index.range);
+      } while (accept(","));
+      end = close(open, "]");
+    }
+    const Range range = join(token.range, end);
+    return {read_node(std::string(token.text), element, indices, places, {source_, range}), range, std::nullopt};
   }
 
   Parsed call(const Token& token) {

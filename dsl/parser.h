@@ -3,7 +3,7 @@
 //   choice  := or ('?' choice ':' choice)?          or      := and ('||' and)*         and     := equal ('&&' equal)*
 //   equal   := order (('==' | '!=') order)?         order   := sum (('<' | '<=' | '>' | '>=') sum)?
 //   sum     := product (('+' | '-') product)*       product := unary (('*' | '/' | '%') unary)*
-//   unary   := ('-' | '!') unary | primary          primary := NUMBER | 'true' | 'false' | NAME | NAME '(' choice, ... ')' | '(' choice ')'
+//   unary   := ('-' | '!') unary | primary          primary := NUMBER | 'true' | 'false' | NAME | NAME '(' choice, ... ')' | NAME ('[' choice, ... ']')+ | '(' choice ')'
 //
 // Comparisons do not chain. Functions: abs min max clamp exp log tanh sigmoid sqrt softcap, and real(x), the explicit promotion that
 // the printer needs for formulas built in C++ (`real(q) / real(k)` is a true division). Either branch of ?: may be a condition.

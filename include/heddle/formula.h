@@ -5,6 +5,16 @@
 //   Score capped = score([](Real s) { return softcap(s, 30.0); });
 //   Mask text = Mask::parse("abs(q - k) <= w || k < g", {{"w", 256}, {"g", 16}});
 //
+// Tables are arrays read at integer expressions, whose contents are bound after compiling:
+//
+//   const IntTable doc("doc");
+//   Mask packed = mask([&](Index q, Index k) { return doc[q] == doc[k] && k <= q; });
+//   Score biased = Score::parse("s + bias[h, q, k]", {{"bias", TableOf{DType::Float32}}});
+//
+// Every index is clamped into the table, so no read leaves its memory; a dimension of extent 1 is broadcast (as NumPy does). An index
+// that certainly leaves the table is an error when the table and the lengths are bound. Indices may be guarded by conditions of the
+// same && chain: `k >= 5 && t[k - 5] == 1`.
+//
 // Integer / and % are floor division and floor modulo, as in Python. A pair at which a run-time divisor is zero is masked.
 // Names: b batch, h query head, q query position, k key position; sizes B H Hkv Sq Sk; s the score (scale * <Q[q], K[k]>).
 #pragma once
@@ -15,6 +25,8 @@
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
+#include "heddle/tensor.h"
 
 namespace heddle::ir {
 struct ExprNode;
@@ -110,9 +122,39 @@ Real score_variable();                        ///< s
 Index int_parameter(const std::string& name);  ///< A dynamic parameter: given at every launch, compiled once.
 Real real_parameter(const std::string& name);
 
-/// Values of named parameters of a text: an integer or a real is inlined as a constant; Dynamic stays a kernel argument.
+/// A named table of integers, of rank 1 to 4: Int32, Int64, UInt8 or Bool (0 and 1). Throws UserError for other types and for names
+/// that formulas reserve. All reads of one table have the same number of indices.
+class IntTable {
+ public:
+  explicit IntTable(std::string name, DType element = DType::Int32);
+  Index operator[](const Index& i) const { return read({i}); }
+  template <class... Indices>
+  Index operator()(const Indices&... indices) const { return read({Index(indices)...}); }
+
+ private:
+  Index read(const std::vector<Index>& indices) const;
+  std::string name_;
+  DType element_;
+};
+
+/// A named table of Float32, for scores.
+class RealTable {
+ public:
+  explicit RealTable(std::string name);
+  Real operator[](const Index& i) const { return read({i}); }
+  template <class... Indices>
+  Real operator()(const Indices&... indices) const { return read({Index(indices)...}); }
+
+ private:
+  Real read(const std::vector<Index>& indices) const;
+  std::string name_;
+};
+
+/// Values of named parameters of a text: an integer or a real is inlined as a constant; Dynamic stays a kernel argument; TableOf makes
+/// the name a table, read as `name[i]` or `name[i, j]` (the same as `name[i][j]`).
 struct Dynamic { bool real = false; };
-using ParameterValue = std::variant<int64_t, double, Dynamic>;
+struct TableOf { DType element = DType::Int32; };
+using ParameterValue = std::variant<int64_t, double, Dynamic, TableOf>;
 class Parameters : public std::map<std::string, ParameterValue> {
  public:
   using std::map<std::string, ParameterValue>::map;

@@ -26,6 +26,7 @@ std::string canonical_text(const AttentionProblem& problem) {
   const ParameterOrder order = parameter_order(problem);
   std::string text = fmt::format("mask {}\nscore {}\n", print(mask), print(score));
   text += fmt::format("parameters{}{}\n", parameter_text(order.ints, "int"), parameter_text(order.reals, "real"));
+  for (const TableDeclaration& table : table_order(problem)) text += fmt::format("table {} {} {}\n", table.name, to_string(table.dtype), table.rank);
   text += fmt::format("head_dim {}\nvalue_dim {}\nlse {}\n", problem.head_dim, problem.value_dim, problem.lse);
   text += fmt::format("target {}\n", problem.target.to_string());
   text += fmt::format("tile_rows {}\nuse_nests {}\n", option_text(problem.options.tile_rows), option_text(problem.options.use_nests));
@@ -39,6 +40,14 @@ ParameterOrder parameter_order(const AttentionProblem& problem) {
     for (const auto& [name, type] : parameters(formula)) (type == Type::Int ? ints : reals).insert(name);
   }
   return {{ints.begin(), ints.end()}, {reals.begin(), reals.end()}};
+}
+
+std::vector<TableDeclaration> table_order(const AttentionProblem& problem) {
+  std::map<std::string, TableUse> uses;
+  for (const Expr& formula : {problem.mask, problem.score}) uses.merge(tables(formula));
+  std::vector<TableDeclaration> order;
+  for (const auto& [name, use] : uses) order.push_back({name, use.element, use.rank});
+  return order;
 }
 
 }  // namespace heddle::ir

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
+#include "heddle/bind_program.h"
 #include "heddle/target.h"
 #include "src/ir/expr.h"
 
@@ -30,6 +32,8 @@ std::string canonical_text(const AttentionProblem& problem);
 /// The dynamic parameters of mask and score, ints then reals, each sorted by name: the argument order of the kernel.
 struct ParameterOrder { std::vector<std::string> ints, reals; };
 ParameterOrder parameter_order(const AttentionProblem& problem);
+/// The tables of mask and score, sorted by name: the argument order of the kernel.
+std::vector<TableDeclaration> table_order(const AttentionProblem& problem);
 
 /// Largest sequence length kernels are compiled for (2^30): every position fits an int32 with room for q - k and q + k.
 inline constexpr int64_t kMaxPositions = int64_t{1} << 30;

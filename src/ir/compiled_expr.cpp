@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 #include <unordered_map>
+#include "heddle/bind_program.h"
 #include "heddle/error.h"
 #include "src/ir/evaluate.h"
 #include "src/ir/operations.h"
@@ -36,6 +37,8 @@ enum Code : uint8_t {
   ToReal,
   Select,
   Move,
+  ReadInt,      // Read `a` of the table reads.
+  ReadReal,
   SkipIfFalse,  // When register `out` is 0, continue at step `a`.
   SkipIfTrue,
 };
@@ -77,7 +80,8 @@ Code real_code(Op op) {
 /// O(log n) of them. And and Or jump over their right side.
 class ExprCompiler {
  public:
-  ExprCompiler(CompiledExpr& out, const std::vector<std::string>& slots) : out_(out), slots_(slots) {}
+  ExprCompiler(CompiledExpr& out, const std::vector<std::string>& slots, const Tables& tables)
+      : out_(out), slots_(slots), tables_(tables) {}
 
   void run(const Expr& expr) {
     for_each_node(expr, [&](const Expr& node) { needs_[node.get()] = needed(*node); });
@@ -95,6 +99,7 @@ class ExprCompiler {
       case Op::Var: case Op::Param: return slot(node);
       case Op::Arg: out_.reads_reals_ = true; return kReal | static_cast<uint32_t>(slots_.size() + static_cast<size_t>(node.integer));
       case Op::And: case Op::Or: return junction(node, base);
+      case Op::Read: return read(node, base);
       default: return operation(node, base);
     }
   }
@@ -118,6 +123,23 @@ class ExprCompiler {
     push(node.op == Op::And ? SkipIfFalse : SkipIfTrue, base, {});
     move(emit(*node.operands[1], base), base);
     out_.steps_[skip].a = static_cast<uint32_t>(out_.steps_.size());
+    return base;
+  }
+
+  uint32_t read(const ExprNode& node, uint32_t base) {
+    const auto table = tables_.find(node.name);
+    if (table == tables_.end()) fail(fmt::format("the table '{}' has no values", node.name));
+    if (table->second.dtype != element_type(node) || table->second.shape.size() != node.operands.size()) {
+      fail(fmt::format("the table '{}' has another type or rank than its reads", node.name));
+    }
+    std::vector<uint32_t> indices;
+    uint32_t next = base;
+    for (const Expr& index : node.operands) {
+      indices.push_back(emit(*index, next));
+      next += (indices.back() & kSpace) == kRegister;
+    }
+    push(node.type == Type::Real ? ReadReal : ReadInt, base, {static_cast<uint32_t>(out_.reads_.size())});
+    out_.reads_.push_back({table->second, std::move(indices)});
     return base;
   }
 
@@ -173,7 +195,7 @@ class ExprCompiler {
     if (node.operands.empty()) return 0;
     std::vector<int> all;
     for (size_t i = 0; i < node.operands.size(); ++i) all.push_back(need(node, i));
-    std::sort(all.rbegin(), all.rend());
+    if (node.op != Op::Read) std::sort(all.rbegin(), all.rend());
     const bool junction = node.op == Op::And || node.op == Op::Or;
     int most = 1;
     for (size_t i = 0; i < all.size(); ++i) most = std::max(most, all[i] + (junction || all[i] == 0 ? 0 : static_cast<int>(i)));
@@ -182,11 +204,14 @@ class ExprCompiler {
 
   CompiledExpr& out_;
   const std::vector<std::string>& slots_;
+  const Tables& tables_;
   std::unordered_map<uint64_t, uint32_t> constants_;
   std::unordered_map<const ExprNode*, int> needs_;
 };
 
-CompiledExpr::CompiledExpr(const Expr& expr, const std::vector<std::string>& slots) { ExprCompiler(*this, slots).run(expr); }
+CompiledExpr::CompiledExpr(const Expr& expr, const std::vector<std::string>& slots, const Tables& tables) {
+  ExprCompiler(*this, slots, tables).run(expr);
+}
 
 uint64_t CompiledExpr::run(const void* ints, const void* reals) const {
   uint64_t registers[kRegisters];
@@ -231,6 +256,14 @@ uint64_t CompiledExpr::run(const void* ints, const void* reals) const {
       case ToReal: out = std::bit_cast<uint64_t>(static_cast<double>(as_int(step->a))); break;
       case Select: out = load(step->a) ? load(step->b) : load(step->c); break;
       case Move: out = load(step->a); break;
+      case ReadInt: case ReadReal: {
+        const TableRead& read = reads_[step->a];
+        int64_t indices[kMaxTableRank] = {};
+        for (size_t i = 0; i < read.indices.size(); ++i) indices[i] = as_int(read.indices[i]);
+        out = step->code == ReadInt ? static_cast<uint64_t>(int_element(read.table, indices))
+                                    : std::bit_cast<uint64_t>(real_element(read.table, indices));
+        break;
+      }
       case SkipIfFalse: if (out == 0) step = begin + step->a - 1; break;
       case SkipIfTrue: if (out != 0) step = begin + step->a - 1; break;
     }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <bit>
+#include "heddle/bind_program.h"
 #include "heddle/error.h"
 #include "src/support/hash.h"
 
@@ -78,10 +79,10 @@ Type check(Op op, std::vector<Expr>& operands) {
       if (operands[0]->type == Type::Int) operands[0] = make(Op::ToReal, {operands[0]});
       require(operands[0], Type::Real, op);
       return Type::Real;
-    case Op::IntConst: case Op::RealConst: case Op::BoolConst: case Op::Var: case Op::Param: case Op::Arg:
+    case Op::IntConst: case Op::RealConst: case Op::BoolConst: case Op::Var: case Op::Param: case Op::Arg: case Op::Read:
       break;
   }
-  fail(op, "is a leaf");
+  fail(op, "is made otherwise");
 }
 
 }  // namespace
@@ -125,6 +126,22 @@ Expr param(std::string name, Type type) {
 Expr arg(int index, Type type) {
   if (type != Type::Real || index < 0) fail(Op::Arg, "must be Real with an index of 0 or more");
   return leaf(Op::Arg, type, index, 0, {});
+}
+
+Expr read(std::string table, DType element, std::vector<Expr> indices) {
+  if (indices.empty() || indices.size() > kMaxTableRank) fail(Op::Read, "has no indices or too many");
+  if (!is_table_type(element)) fail(Op::Read, "cannot read elements of type " + to_string(element));
+  for (const Expr& index : indices) require(index, Type::Int, Op::Read);
+  const Type type = element == DType::Float32 ? Type::Real : Type::Int;
+  return seal(ExprNode{.op = Op::Read, .type = type, .integer = static_cast<int64_t>(element), .name = std::move(table), .operands = std::move(indices)});
+}
+
+Expr with_operands(const ExprNode& node, std::vector<Expr> operands) {
+  return node.op == Op::Read ? read(node.name, element_type(node), std::move(operands)) : make(node.op, std::move(operands));
+}
+
+bool is_table_type(DType type) {
+  return type == DType::Int32 || type == DType::Int64 || type == DType::UInt8 || type == DType::Bool || type == DType::Float32;
 }
 
 Expr make(Op op, std::vector<Expr> operands) {

@@ -8,11 +8,14 @@
 //  - Min and Max of Reals give NaN when either operand is NaN (as NumPy); which zero they give for -0.0 and 0.0 is unspecified.
 //  - Real operations are IEEE; formulas are evaluated in float64 by the judges and in float32 by kernels.
 //  - Real comparisons follow IEEE (NaN compares false, Ne true).
+//  - A Read is the element of a table at its indices. Each index is clamped into the table, so a read never leaves its memory; a
+//    dimension of extent 1 gives its one element whatever the index; a table without elements gives 0.
 #pragma once
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
+#include "heddle/tensor.h"
 
 namespace heddle::ir {
 
@@ -24,6 +27,7 @@ enum class Type : uint8_t { Bool, Int, Real };
   X(Var, 0, "var")     /* b h q k, sizes B H Hkv Sq Sk, score s, loop variables qb kb NK NF ...: by name */     \
   X(Param, 0, "param") /* a dynamic parameter: a kernel argument, by name, Int or Real */                       \
   X(Arg, 0, "arg")     /* tile IR only: operand `integer` of a Map */                                           \
+  X(Read, -1, "[]")    /* a table by name, read at 1 to kMaxTableRank Int indices */                            \
   X(ToReal, 1, "real")                                                                                          \
   X(Neg, 1, "-") X(Add, 2, "+") X(Sub, 2, "-") X(Mul, 2, "*") X(Div, 2, "/") X(Mod, 2, "%")                     \
   X(Abs, 1, "abs") X(Min, 2, "min") X(Max, 2, "max")                                                            \
@@ -39,7 +43,7 @@ enum class Op : uint8_t {
 };
 
 const char* op_text(Op op);
-int op_arity(Op op);
+int op_arity(Op op);  ///< -1: any number.
 
 struct ExprNode;
 using Expr = std::shared_ptr<const ExprNode>;
@@ -48,9 +52,9 @@ using Expr = std::shared_ptr<const ExprNode>;
 struct ExprNode {
   Op op;
   Type type;
-  int64_t integer = 0;          ///< IntConst value, BoolConst 0/1, Arg index.
+  int64_t integer = 0;          ///< IntConst value, BoolConst 0/1, Arg index, Read: its DType.
   double real = 0;              ///< RealConst value.
-  std::string name;             ///< Var, Param.
+  std::string name;             ///< Var, Param, Read.
   std::vector<Expr> operands;
   uint64_t hash = 0;            ///< Structural: equal trees have equal hashes, the same in every process.
   int depth = 1;                ///< Nodes on the longest path down.
@@ -68,8 +72,16 @@ Expr bool_const(bool value);
 Expr var(std::string name, Type type = Type::Int);
 Expr param(std::string name, Type type);
 Expr arg(int index, Type type);
-/// Any op with operands. An Int operand beside a Real one is wrapped in ToReal; Div of Reals is true division.
+/// An element of a table. Float32 gives a Real; Int32, Int64, UInt8 and Bool give an Int.
+Expr read(std::string table, DType element, std::vector<Expr> indices);
+/// The same operation on other operands.
+Expr with_operands(const ExprNode& node, std::vector<Expr> operands);
+/// Any other op with operands. An Int operand beside a Real one is wrapped in ToReal; Div of Reals is true division.
 Expr make(Op op, std::vector<Expr> operands);
+
+/// True when tables may have elements of this type.
+bool is_table_type(DType type);
+inline DType element_type(const ExprNode& read) { return static_cast<DType>(read.integer); }
 
 bool equal(const Expr& a, const Expr& b);  ///< Structural.
 

@@ -74,7 +74,8 @@ class Printer {
         operand(node, 0, kUnary);
         break;
       case Op::Select: select(node); break;
-      default: binding(node) == kPrimary ? call(node) : binary(node);
+      case Op::Read: list(node, node.name, "[", "]"); break;
+      default: binding(node) == kPrimary ? list(node, op_text(node.op), "(", ")") : binary(node);
     }
   }
 
@@ -103,13 +104,14 @@ class Printer {
     operand(node, 2, kSelect);
   }
 
-  void call(const ExprNode& node) {
-    text.append(op_text(node.op)).append("(");
+  /// name(a, b) and name[a, b]
+  void list(const ExprNode& node, std::string_view name, const char* open, const char* close) {
+    text.append(name).append(open);
     for (size_t i = 0; i < node.operands.size(); ++i) {
       if (i > 0) text += ", ";
       operand(node, i, kSelect);
     }
-    text += ')';
+    text += close;
   }
 };
 

@@ -137,11 +137,22 @@ class RangeAnalysis {
     return condition == Truth::True ? a : condition == Truth::False ? b : hull(a, b);
   }
 
+  Interval element(const ExprNode& node) {
+    for (const Expr& index : node.operands) integer(*index);
+    switch (element_type(node)) {
+      case DType::Int32: return {std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()};
+      case DType::UInt8: return {0, 255};
+      case DType::Bool: return {0, 1};
+      default: return Interval::full();
+    }
+  }
+
   Interval compute(const ExprNode& node) {
     switch (node.op) {
       case Op::IntConst: return {node.integer, node.integer};
       case Op::Var: case Op::Param: return named(node.name);
       case Op::Select: return select(node);
+      case Op::Read: return element(node);
       default: break;
     }
     const Interval a = integer(*node.operands[0]);

@@ -34,7 +34,7 @@ Expr rebuild(const Expr& expr, const std::function<Expr(const Expr&)>& step) {
   for_each_node(expr, [&](const Expr& node) {
     std::vector<Expr> operands;
     for (const Expr& operand : node->operands) operands.push_back(done.at(operand.get()));
-    done[node.get()] = step(operands == node->operands ? node : make(node->op, std::move(operands)));
+    done[node.get()] = step(operands == node->operands ? node : with_operands(*node, std::move(operands)));
   });
   return done.at(expr.get());
 }
@@ -75,6 +75,14 @@ std::map<std::string, Type> parameters(const Expr& expr) {
     if (node->op == Op::Param) types.emplace(node->name, node->type);
   });
   return types;
+}
+
+std::map<std::string, TableUse> tables(const Expr& expr) {
+  std::map<std::string, TableUse> uses;
+  for_each_node(expr, [&](const Expr& node) {
+    if (node->op == Op::Read) uses.try_emplace(node->name, TableUse{element_type(*node), static_cast<int>(node->operands.size())});
+  });
+  return uses;
 }
 
 bool mentions(const Expr& expr, const std::string& variable) { return variables(expr).count(variable) > 0; }

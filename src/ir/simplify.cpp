@@ -115,7 +115,7 @@ Expr simplify_select(const Expr& e) {
 
 /// One step at the root of a tree whose operands are simple.
 Expr simplify_root(const Expr& e) {
-  if (std::all_of(e->operands.begin(), e->operands.end(), is_constant)) {
+  if (e->op != Op::Read && std::all_of(e->operands.begin(), e->operands.end(), is_constant)) {
     if (Expr value = fold(e)) return value;
   }
   switch (e->op) {

@@ -76,7 +76,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"q < 4611686018427387904 * 2",
                 "'4611686018427387904 * 2' does not fit into a 64-bit integer\nmask:1:5\n  q < 4611686018427387904 * 2\n"
                 "      ^^^^^^^^^^^^^^^^^^^^^^^\nhint: integers reach from -2^63 to 2^63 - 1"},
-        Mistake{"doc[q] == doc[k]", "'doc' is indexed, but formulas read no tables\nmask:1:1\n  doc[q] == doc[k]\n  ^^^^"},
+        Mistake{"doc[q] == doc[k]", "unknown table 'doc'\nmask:1:1\n  doc[q] == doc[k]\n  ^^^\nhint: known tables: none"},
         Mistake{"(q < 1", "'(' is never closed\nmask:1:1\n  (q < 1\n  ^\nhint: add the missing ')'"},
         Mistake{"q < 1)", "')' closes nothing\nmask:1:6\n  q < 1)\n       ^\nhint: remove it, or open a '(' before it"},
         Mistake{"(q < 1 k)", "expected an operator or ')', found 'k'\nmask:1:8\n  (q < 1 k)\n         ^"},

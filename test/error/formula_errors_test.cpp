@@ -118,7 +118,7 @@ INSTANTIATE_TEST_SUITE_P(
              "'%' by zero: '(window - 4)' is 0\nmask:1:5\n  q % (window - 4) == k\n      ^^^^^^^^^^^^\n"
              "hint: use a divisor that is not 0"},
         Case{"Table", "doc[q] == doc[k]",
-             "'doc' is indexed, but formulas read no tables\nmask:1:1\n  doc[q] == doc[k]\n  ^^^^"}),
+             "unknown table 'doc'\nmask:1:1\n  doc[q] == doc[k]\n  ^^^\nhint: known tables: none"}),
     [](const auto& one) { return std::string(one.param.name); });
 
 class ScoreErrors : public testing::TestWithParam<Case> {};
