@@ -120,8 +120,8 @@ class Printer {
   }
   void operator()(const KeyLoopSchedule& s) {
     line(fmt::format("for key tiles, up to {} a step:", s.tiles_per_step));
-    if (s.source == LoopSource::Tested) {
-      line("  every tile kb < NK, tested by " + print(s.predicate));
+    if (s.source != LoopSource::Nest) {
+      line((s.source == LoopSource::Tested ? "  every tile kb < NK, tested by " : "  the tiles that a bind lists for ") + print(s.predicate));
     } else {
       indented(print(s.full, "full") + print(s.partial, "partial"));
     }
@@ -164,6 +164,7 @@ void visit_buffers(const ScheduledStatement& statement, const std::function<void
 std::string print(const ScheduledProgram& program) {
   std::vector<std::string> names = program.int_params;
   names.insert(names.end(), program.real_params.begin(), program.real_params.end());
+  for (const TableDeclaration& table : program.tables) names.push_back(table.name + "[]");
   std::string out = fmt::format("{} for {}: {} rows in {} vectors, tiles of {} keys, {} bytes of scratch{}\n", program.name,
                                 program.target.to_string(), program.tile_rows, program.vectors(), program.tile_keys,
                                 program.scratch_bytes, names.empty() ? "" : fmt::format(", parameters {}", fmt::join(names, ", ")));

@@ -105,6 +105,7 @@ struct ScheduledProgram {
   Target target;
   int64_t tile_rows = 32, tile_keys = 16, head_dim = 64, value_dim = 64;
   std::vector<std::string> int_params, real_params;
+  std::vector<TableDeclaration> tables;
   std::vector<Buffer> buffers;
   BufferId frame = kNoBuffer, sink = kNoBuffer;
   int64_t scratch_bytes = 0;

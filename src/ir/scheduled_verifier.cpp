@@ -96,7 +96,7 @@ class Verifier {
   void operator()(const KeyLoopSchedule& s) {
     require(loop_ == nullptr, "key loops do not nest");
     require(s.tiles_per_step > 0, "a step holds a tile");
-    require(s.source == LoopSource::Nest || s.predicate != nullptr, "tested loops have a predicate");
+    require(s.source == LoopSource::Nest || s.predicate != nullptr, "tested and listed loops have a predicate");
     loop_ = &s;
     body(s.body);
     loop_ = nullptr;

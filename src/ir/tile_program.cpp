@@ -103,9 +103,9 @@ class Printer {
     });
   }
   void source(const KeyLoop& loop) {
-    if (loop.source == LoopSource::Tested) {
-      line("  over every tile kb < NK, tested by " + (loop.predicate ? print(loop.predicate) : "?"));
-      return;
+    if (loop.source != LoopSource::Nest) {
+      const char* tiles = loop.source == LoopSource::Tested ? "every tile kb < NK, tested by " : "the tiles that a bind lists for ";
+      return line(fmt::format("  over {}{}", tiles, loop.predicate ? print(loop.predicate) : "?"));
     }
     line("  over full tiles F, then partial tiles P");
     out_ += indent(print(loop.full, "F") + print(loop.partial, "P"), depth_ + 2);
@@ -123,6 +123,7 @@ std::string print(const TileProgram& program) {
   printer.body(program.body, 1);
   std::vector<std::string> names = program.int_params;
   names.insert(names.end(), program.real_params.begin(), program.real_params.end());
+  for (const TableDeclaration& table : program.tables) names.push_back(table.name + "[]");
   const std::string parameters = names.empty() ? "" : fmt::format(", parameters {}", fmt::join(names, ", "));
   return fmt::format("{}: block of {} rows, tiles of {} keys, steps of {} keys, head_dim {}, value_dim {}{}\n{}", program.name,
                      program.tile_rows, program.tile_keys, program.keys_per_step, program.head_dim, program.value_dim, parameters,

@@ -20,6 +20,7 @@
 #include <string>
 #include <variant>
 #include <vector>
+#include "heddle/bind_program.h"
 #include "src/ir/expr.h"
 #include "src/ir/loop_nest.h"
 
@@ -56,9 +57,10 @@ enum class Reduction { Max, Sum };
 struct RowReduce { ValueId out, in; Reduction reduction; };
 /// One carried value of a loop: `inner` inside the body is `init` first, then the previous step's `yield`; `out` after the loop.
 struct Carried { ValueId init, inner, yield, out; };
-enum class LoopSource { Nest, Tested };
+enum class LoopSource { Nest, Tested, Listed };
 /// Sweep over key tiles. Nest: `full`/`partial` visit key tiles (free names as analysis::TileRelation). Tested: every tile kb < NK,
-/// classed by `predicate` over existing rows: skipped when false everywhere, full when true everywhere and the tile is whole.
+/// classed by `predicate` over existing rows: skipped when false everywhere, full when true everywhere and the tile is whole. Listed: the runs that the bind step made of `predicate`
+/// (AttentionArgs::list_runs): every tile that has an allowed pair, full only where Tested says full.
 struct KeyLoop { LoopSource source; LoopNest full, partial; Expr predicate; std::vector<Carried> carried; Body body; };
 /// tensor[b, h, q, :] = in for existing rows (O from a Fragment, Lse from a Row).
 struct Store { TensorId tensor; ValueId in; };
@@ -75,6 +77,7 @@ struct TileProgram {
   int64_t tile_rows = 32, tile_keys = 16, head_dim = 64, value_dim = 64;
   int64_t keys_per_step = 96;  ///< Wish of the plan; a schedule may take fewer.
   std::vector<std::string> int_params, real_params;
+  std::vector<TableDeclaration> tables;  ///< That expressions read, sorted by name.
   std::vector<ValueInfo> values;
   Body body;
 };

@@ -197,6 +197,10 @@ class Verifier {
       const std::vector<std::string>& list = type == Type::Real ? program_.real_params : program_.int_params;
       require(std::find(list.begin(), list.end(), name) != list.end(), "parameters are declared", name);
     }
+    for (const auto& [name, use] : tables(expr)) {
+      const TableDeclaration wanted{name, use.element, use.rank};
+      require(std::find(program_.tables.begin(), program_.tables.end(), wanted) != program_.tables.end(), "tables are declared", name);
+    }
   }
   void predicate(const Expr& expr) const {
     require(expr->type == Type::Bool && int_only(expr), "masks are Bool over Ints");
@@ -206,8 +210,8 @@ class Verifier {
 
   void source(const KeyLoop& s) const {
     const bool empty = s.full.pieces.empty() && s.partial.pieces.empty();
-    if (s.source == LoopSource::Tested) {
-      require(s.predicate && empty, "tested loops have a predicate and no nests");
+    if (s.source != LoopSource::Nest) {
+      require(s.predicate && empty, "tested and listed loops have a predicate and no nests");
       predicate(s.predicate);
       return;
     }

@@ -43,6 +43,7 @@ class Lowering {
     const ir::ParameterOrder order = plan.parameters ? *plan.parameters : ir::parameter_order(plan.problem);
     program_.int_params = order.ints;
     program_.real_params = order.reals;
+    program_.tables = ir::table_order(plan.problem);
   }
 
   ir::TileProgram run() {
@@ -65,10 +66,10 @@ class Lowering {
   /// One key loop: the tiles of a pass update the state.
   Softmax sweep(const plan::PassPlan& pass, ValueId q, const Softmax& before) {
     ir::KeyLoop loop;
-    loop.source = pass.source == plan::TileSource::Nest ? ir::LoopSource::Nest : ir::LoopSource::Tested;
+    loop.source = source(pass.source);
     loop.full = pass.full;
     loop.partial = pass.partial;
-    if (loop.source == ir::LoopSource::Tested) loop.predicate = pass.mask ? pass.mask : ir::bool_const(true);
+    if (loop.source != ir::LoopSource::Nest) loop.predicate = pass.mask ? pass.mask : ir::bool_const(true);
     const Softmax inner = {row("m_in"), row("l_in"), fragment("o_in", Extent::ValueDim)};
     body_ = &loop.body;
     const Softmax next = step(pass, q, inner);
@@ -77,6 +78,15 @@ class Lowering {
     loop.carried = {{before.m, inner.m, next.m, after.m}, {before.l, inner.l, next.l, after.l}, {before.o, inner.o, next.o, after.o}};
     emit(std::move(loop));
     return after;
+  }
+
+  static ir::LoopSource source(plan::TileSource tiles) {
+    switch (tiles) {
+      case plan::TileSource::Nest: return ir::LoopSource::Nest;
+      case plan::TileSource::Tested: return ir::LoopSource::Tested;
+      case plan::TileSource::Listed: break;
+    }
+    return ir::LoopSource::Listed;
   }
 
   Softmax step(const plan::PassPlan& pass, ValueId q, const Softmax& in) {

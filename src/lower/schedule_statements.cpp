@@ -60,7 +60,7 @@ class Scheduler {
     out.target = target;
     out.tile_rows = program.tile_rows, out.tile_keys = program.tile_keys;
     out.head_dim = program.head_dim, out.value_dim = program.value_dim;
-    out.int_params = program.int_params, out.real_params = program.real_params;
+    out.int_params = program.int_params, out.real_params = program.real_params, out.tables = program.tables;
     for (const ir::ValueInfo& value : program.values) out.buffers.push_back(value_buffer(value));
     out.frame = buffer("frame", ir::BufferKind::Frame, 8);
     out.sink = buffer("sink", ir::BufferKind::Sink, std::max(program.head_dim, program.value_dim));

@@ -15,13 +15,14 @@ void require(bool holds, const std::string& rule) {
 void verify_pass(const PassPlan& pass) {
   require(!pass.mask || pass.mask->type == ir::Type::Bool, "masks of passes are Bool");
   const bool empty = pass.full.pieces.empty() && pass.partial.pieces.empty();
-  require(pass.source == TileSource::Nest || empty, "tested passes have no nests");
+  require(pass.source == TileSource::Nest || empty, "tested and listed passes have no nests");
 }
 
 std::string print_pass(const PassPlan& pass, size_t index) {
   std::string out = fmt::format("  pass {}: {}\n", index, pass.components);
   if (pass.mask) out += fmt::format("    mask of partial tiles: {}\n", ir::print(pass.mask));
   if (pass.source == TileSource::Tested) return out + "    every key tile kb < NK is tested in the kernel\n";
+  if (pass.source == TileSource::Listed) return out + "    key tiles come from the lists that a bind of the tables makes\n";
   return out + support::indented(ir::print(pass.full, "full") + ir::print(pass.partial, "partial"), "    ");
 }
 

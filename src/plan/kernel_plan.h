@@ -11,14 +11,14 @@
 namespace heddle::plan {
 
 /// Where a pass gets its key tiles from. Nest: closed loops from the facts. Tested: every key tile below NK is classified in the
-/// kernel by evaluating the mask (exact for any mask, costs one predicate a pair).
-enum class TileSource { Nest, Tested };
+/// kernel by evaluating the mask (exact for any mask, costs one predicate a pair). Listed: lists that each bind of tables makes.
+enum class TileSource { Nest, Tested, Listed };
 
 /// One sweep over the keys of a row block: the tiles of one mask component, full and partial apart.
 struct PassPlan {
   ir::Expr mask;                ///< Null: every pair. What partial tiles evaluate; passes of one plan have disjoint masks.
   TileSource source = TileSource::Nest;
-  ir::LoopNest full, partial;   ///< Free names as in analysis::TileRelation; empty when Tested.
+  ir::LoopNest full, partial;   ///< Free names as in analysis::TileRelation; empty unless Nest.
   std::string components;       ///< What it covers, in words: "window of 256 keys", as the facts print it.
 };
 

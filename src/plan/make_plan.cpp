@@ -44,6 +44,7 @@ class NoFacts : public TileFacts {
  public:
   std::optional<analysis::TileRelation> tiles(const ir::Expr&, TileShape) override { return std::nullopt; }
   std::optional<int64_t> pairs(const ir::Expr&, analysis::Lengths, const std::map<std::string, int64_t>&) override { return {}; }
+  bool lists() const override { return false; }
   std::string reason(const ir::Expr&) override { return "the options ask for tests instead of nests"; }
   std::string text(const ir::Expr&, TileShape) override { return {}; }
 };
@@ -54,6 +55,7 @@ class Planner {
   Planner(const ir::AttentionProblem& problem, TileFacts& facts)
       : problem_(problem), facts_(problem.options.use_nests.value_or(true) ? facts : static_cast<TileFacts&>(none_)) {
     mask_ = problem.mask ? ir::simplify(problem.mask) : nullptr;
+    reads_tables_ = mask_ && !ir::tables(mask_).empty();
     if (mask_ && mask_->op == ir::Op::BoolConst) {
       empty_ = mask_->integer == 0;
       mask_ = nullptr;
@@ -75,7 +77,7 @@ class Planner {
     } else {
       candidates_.push_back(candidate(shape));
     }
-    if (candidates_.size() == 1 && !empty_ && !no_answer_) pairs_ = allowed_pairs(mask_, candidates_[0].plan, facts_);
+    if (candidates_.size() == 1 && !empty_ && !no_answer_ && !reads_tables_) pairs_ = allowed_pairs(mask_, candidates_[0].plan, facts_);
   }
 
   GridWork work_without_waste(TileShape shape) const {
@@ -108,7 +110,7 @@ class Planner {
   /// Only the keys beside the mask's edges can be saved: at most half a tile at either end of a run of partial tiles.
   bool narrow_tiles_may_pay() const {
     const Candidate& best = candidates_[cheapest()];
-    if (!mask_ || empty_ || best.plan.passes[0].source == TileSource::Tested) return false;
+    if (!mask_ || empty_ || best.plan.passes[0].source != TileSource::Nest) return false;
     const auto partial = static_cast<double>(best.work.passes[0].partial.steps);
     return partial * kNarrowTileKeys > kWorthNarrowTiles * static_cast<double>(computed_tiles(best.work)) * kTileKeys;
   }
@@ -128,8 +130,9 @@ class Planner {
   }
 
   std::string name(const Candidate& c) const {
-    const bool tested = !c.plan.passes.empty() && c.plan.passes[0].source == TileSource::Tested;
-    return fmt::format("fused, {} rows x {} keys, {}", c.plan.tile_rows, c.plan.tile_keys, tested ? "tested" : "nests");
+    constexpr const char* kSources[] = {"nests", "tested", "lists"};
+    const TileSource source = c.plan.passes.empty() ? TileSource::Nest : c.plan.passes[0].source;
+    return fmt::format("fused, {} rows x {} keys, {}", c.plan.tile_rows, c.plan.tile_keys, kSources[static_cast<size_t>(source)]);
   }
 
   std::string verdict(const Candidate& c, const Candidate& best, bool chosen) const {
@@ -153,6 +156,10 @@ class Planner {
       found.push_back("Every tile is tested in the kernel because " + facts_.reason(mask_));
       return found;
     }
+    if (best.plan.passes[0].source == TileSource::Listed) {
+      found.push_back("It reads tables: each bind of their contents lists the tiles to visit, full ones apart, and compiles nothing");
+      return found;
+    }
     const PassWork& work = best.work.passes[0];
     const int64_t tiles = computed_tiles(best.work), all = best.work.blocks * (best.plan.nominal_length / best.plan.tile_keys);
     found.push_back(fmt::format("Closed loops visit the tiles, for all lengths; at length {} they are {} of {} tiles: {} full ones, "
@@ -171,6 +178,7 @@ class Planner {
   TileFacts& facts_;
   ir::Expr mask_;       ///< Null: every pair.
   bool empty_ = false;  ///< No pair.
+  bool reads_tables_ = false;
   bool no_answer_ = false;  ///< The facts could not answer for one shape: they are not asked for others.
   CpuCosts costs_ = CpuCosts::of(problem_.target);
   std::vector<Candidate> candidates_;
@@ -193,6 +201,10 @@ PassPlan make_pass(const ir::Expr& mask, TileShape shape, TileFacts& facts) {
   PassPlan pass;
   pass.mask = mask;
   pass.components = mask ? "pairs with " + ir::print(mask) : "all pairs";
+  if (mask && !ir::tables(mask).empty()) {
+    pass.source = facts.lists() ? TileSource::Listed : TileSource::Tested;
+    return pass;
+  }
   std::optional<analysis::TileRelation> tiles = mask ? facts.tiles(mask, shape) : dense_tiles(shape);
   if (!tiles) {
     pass.source = TileSource::Tested;

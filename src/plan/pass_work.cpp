@@ -24,8 +24,9 @@ GridWork count_work(const KernelPlan& plan) {
   for (const PassPlan& pass : plan.passes) {
     PassWork counted;
     counted.mask = pass.mask;
-    if (pass.source == TileSource::Tested) {
-      counted.tested_tiles = counted.partial.tiles = tiles * work.blocks;
+    if (pass.source != TileSource::Nest) {
+      counted.partial.tiles = tiles * work.blocks;
+      counted.tested_tiles = pass.source == TileSource::Tested ? counted.partial.tiles : 0;
       counted.partial.steps = ceil_div(plan.nominal_length, plan.keys_per_step) * work.blocks;
     }
     for (int64_t qb = 0; qb < work.blocks; ++qb) {

@@ -11,8 +11,8 @@ namespace heddle::plan {
 /// Values of b, h, sizes and dynamic parameters at which plans are priced (see make_plan.h).
 std::map<std::string, int64_t> nominal_names(const ir::AttentionProblem& problem, int64_t length);
 
-/// Exact counts of every pass of `plan` over the row blocks of the nominal grid. Tested passes count every tile as partial: which
-/// tiles are skipped is not known without facts.
+/// Exact counts of every pass of `plan` over the row blocks of the nominal grid. Tested and listed passes count every tile as
+/// partial: which tiles are skipped is not known before tables are bound.
 GridWork count_work(const KernelPlan& plan);
 
 /// Allowed pairs of `mask` in the nominal grid, or nullopt where the facts do not know.

@@ -18,6 +18,8 @@ class TileFacts {
   /// Allowed pairs at the given lengths, or nullopt where counting them would take an enumeration. `ints`: values of b, h, the other
   /// sizes and the dynamic parameters.
   virtual std::optional<int64_t> pairs(const ir::Expr& mask, analysis::Lengths lengths, const std::map<std::string, int64_t>& ints) = 0;
+  /// Whether a mask that reads tables may get its tiles from lists made when tables are bound.
+  virtual bool lists() const { return true; }
   /// Why tiles() has no answer, in words: "over budget: ...", "not affine: q * k".
   virtual std::string reason(const ir::Expr& mask) = 0;
   /// A report for people.

@@ -46,7 +46,9 @@ BlockContext sizes_and_parameters(IrBuilder& b, const ir::ScheduledProgram& prog
   for (size_t i = 0; i < program.int_params.size(); ++i) ints[program.int_params[i]] = int_parameter(b, reader, i);
   Names reals;
   for (size_t i = 0; i < program.real_params.size(); ++i) reals[program.real_params[i]] = real_parameter(b, reader, i);
-  BlockContext block{args, scratch, ScalarExpr(b, ints), reals, {}, {}, {}};
+  TableReader tables;
+  if (!program.tables.empty()) tables = TableReader(b, reader.pointer(offsetof(AttentionArgs, tables)), program.tables);
+  BlockContext block{args, scratch, ScalarExpr(b, ints, std::move(tables)), reals, {}, {}, {}};
   for (TensorId tensor : {TensorId::K, TensorId::V}) block.row_stride[tensor] = reader.stride(tensor, 2);
   return block;
 }

@@ -1,5 +1,8 @@
 #include "src/codegen/llvm/key_loop.h"
 
+#include <cstddef>
+
+#include "heddle/kernel_abi.h"
 #include "src/codegen/llvm/integer_ops.h"
 #include "src/ir/rewrite.h"
 
@@ -31,6 +34,23 @@ class KeyLoopEmitter {
     }
   }
 
+  /// The runs that the bind step listed for this row block.
+  void listed() {
+    ArgumentReader args(b_, block_.args);
+    Value* strides[] = {args.integer(offsetof(AttentionArgs, list_stride)), args.integer(offsetof(AttentionArgs, list_stride) + 8)};
+    Value* list = b_.CreateAdd(b_.CreateMul(block_.name("b"), strides[0]), b_.CreateMul(block_.name("h"), strides[1]));
+    list = b_.CreateAdd(list, block_.name("qb"));
+    Value *offsets = args.pointer(offsetof(AttentionArgs, list_offsets)), *runs = args.pointer(offsetof(AttentionArgs, list_runs));
+    const auto bound = [&](Value* at) {
+      return b_.CreateAlignedLoad(b_.getInt64Ty(), b_.element(b_.getInt64Ty(), offsets, at), llvm::Align(8));
+    };
+    b_.loop("list", bound(list), bound(b_.CreateAdd(list, b_.constant(1))), 1, {}, [&](Value* entry, llvm::ArrayRef<Value*>) {
+      Value* run = b_.element(b_.getInt32Ty(), runs, b_.CreateMul(entry, b_.constant(sizeof(TileRun) / sizeof(int32_t))));
+      run_of_tiles(list_field(run, 0), list_field(run, 1));
+      return Values{};
+    });
+  }
+
   /// Runs of adjacent tiles of one class, up to a step long: carried are the run's first tile, its length and its class.
   void tested() {
     const Values none(3, b_.constant(0));
@@ -50,6 +70,20 @@ class KeyLoopEmitter {
   }
 
  private:
+  Value* list_field(Value* run, int64_t field) {
+    Value* address = b_.element(b_.getInt32Ty(), run, field);
+    return b_.CreateSExt(b_.CreateAlignedLoad(b_.getInt32Ty(), address, llvm::Align(4)), b_.getInt64Ty());
+  }
+
+  /// Tiles [first, first + |count|), partial ones where the count is negative, as many a step as fit.
+  void run_of_tiles(Value* first, Value* count) {
+    Value *partial = b_.CreateICmpSLT(count, b_.constant(0)), *size = b_.CreateSelect(partial, b_.CreateNeg(count), count);
+    b_.loop("run", b_.constant(0), size, loop_.tiles_per_step, {}, [&](Value* done, llvm::ArrayRef<Value*>) {
+      call(b_.CreateAdd(first, done), b_.smaller(b_.CreateSub(size, done), b_.constant(loop_.tiles_per_step)), partial);
+      return Values{};
+    });
+  }
+
   enum TileClass : int64_t { kSkipped, kPartial, kFull };
 
   void guarded(const std::vector<Expr>& conditions, ScalarExpr& scope, llvm::function_ref<void(ScalarExpr&)> then) {
@@ -144,6 +178,8 @@ void emit_key_loop(IrBuilder& b, const ir::ScheduledProgram& program, BlockConte
   KeyLoopEmitter emitter(b, program, block, math, loop, step);
   if (loop.source == ir::LoopSource::Tested) {
     emitter.tested();
+  } else if (loop.source == ir::LoopSource::Listed) {
+    emitter.listed();
   } else {
     emitter.nest(loop.full, false);
     emitter.nest(loop.partial, true);

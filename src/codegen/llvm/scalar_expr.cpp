@@ -39,11 +39,12 @@ Value* ScalarExpr::leaf(const ir::ExprNode& node) {
 Value* ScalarExpr::emit(const ir::Expr& expr) {
   const ir::ExprNode& node = *expr;
   if (node.operands.empty()) return leaf(node);
+  Values in;
+  for (const ir::Expr& operand : node.operands) in.push_back((*this)(operand));
+  if (node.op == Op::Read) return tables_.element(*b_, node, in);
   if (node.type == Type::Real || node.operands.back()->type == Type::Real) {
     throw InternalError("llvm emitter", "a scalar expression has Real parts: " + ir::print(expr));
   }
-  Values in;
-  for (const ir::Expr& operand : node.operands) in.push_back((*this)(operand));
   Value *a = in[0], *b = in.size() > 1 ? in[1] : nullptr;
   switch (node.op) {
     case Op::And: return b_->CreateAnd(a, b);

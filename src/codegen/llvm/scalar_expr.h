@@ -4,6 +4,7 @@
 #include <string>
 #include <unordered_map>
 #include "src/codegen/llvm/ir_builder.h"
+#include "src/codegen/llvm/table_reader.h"
 #include "src/ir/expr.h"
 
 namespace heddle::codegen {
@@ -24,12 +25,14 @@ using Names = std::map<std::string, Value*>;  ///< i64 values of variables and I
 /// takes its own copy of the emitter.
 class ScalarExpr {
  public:
-  ScalarExpr(IrBuilder& builder, Names names) : b_(&builder), names_(std::move(names)) {}
+  ScalarExpr(IrBuilder& builder, Names names, TableReader tables = {})
+      : b_(&builder), names_(std::move(names)), tables_(std::move(tables)) {}
 
   /// Defines or redefines a name; expressions that mention it are emitted anew.
   void define(const std::string& name, Value* value);
   bool knows(const std::string& name) const { return names_.contains(name); }
-  /// i64 for Int expressions, i1 for Bool ones. Throws InternalError on Real parts and unknown names.
+  const TableReader& tables() const { return tables_; }
+  /// i64 for Int expressions, i1 for Bool ones, f32 for reads of real tables. Throws InternalError on other Real parts and unknown names.
   Value* operator()(const ir::Expr& expr);
 
  private:
@@ -38,6 +41,7 @@ class ScalarExpr {
 
   IrBuilder* b_;
   Names names_;
+  TableReader tables_;
   ExprMap<Value*> memo_;
 };
 

@@ -16,8 +16,9 @@ using ir::Op;
 using ir::Type;
 
 constexpr int64_t kMaxHeads = int64_t{1} << 20;
+constexpr Interval kNarrow = {INT32_MIN, INT32_MAX};
 /// One less than int32 on both sides, so that a comparison with a clamped 64-bit value stays exact.
-constexpr Interval kNarrow = {int64_t{INT32_MIN} + 1, int64_t{INT32_MAX} - 1};
+constexpr Interval kComparesWithClamped = {kNarrow.low + 1, kNarrow.high - 1};
 
 const std::map<std::string, Interval>& coordinate_ranges() {
   static const std::map<std::string, Interval> ranges = {
@@ -65,7 +66,7 @@ bool VectorExpr::varies(const Expr& expr) {
 bool VectorExpr::is_scalar(const Expr& expr) {
   const auto found = scalar_.find(expr);
   if (found != scalar_.end()) return found->second;
-  bool result = expr->type != Type::Real && expr->op != Op::Arg && !(expr->op == Op::Var && expr->name == "q");
+  bool result = (expr->type != Type::Real || expr->op == Op::Read) && expr->op != Op::Arg && !(expr->op == Op::Var && expr->name == "q");
   for (const Expr& operand : expr->operands) result = is_scalar(operand) && result;
   return scalar_[expr] = result;
 }
@@ -113,6 +114,7 @@ Values VectorExpr::emit(const Expr& expr) {
     return broadcast(scalar);
   }
   if (expr->operands.empty()) return leaf(expr);
+  if (expr->op == Op::Read) return table_elements(expr);
   if (is_comparison(expr->op)) return comparison(expr);
   if (expr->type == Type::Real) return real_operation(expr);
   if (expr->type == Type::Int) return integer_operation(expr);
@@ -185,15 +187,30 @@ Values VectorExpr::comparison(const Expr& expr) {
   }
   const bool narrow_left = bits(left) == 32, narrow_right = bits(right) == 32;
   Values a, b;
-  if (narrow_left && !narrow_right && is_scalar(right)) {
+  const auto exact = [&](const Expr& side) { return ir::fits(side, coordinate_ranges(), kComparesWithClamped); };
+  if (narrow_left && !narrow_right && is_scalar(right) && exact(left)) {
     a = eval(left), b = broadcast(clamped_to_narrow(right));
-  } else if (narrow_right && !narrow_left && is_scalar(left)) {
+  } else if (narrow_right && !narrow_left && is_scalar(left) && exact(right)) {
     a = broadcast(clamped_to_narrow(left)), b = eval(right);
   } else {
     const unsigned width = narrow_left && narrow_right ? 32 : 64;
     a = integer(left, width), b = integer(right, width);
   }
   return each([&](size_t i) { return integer_comparison(b_, expr->op, a[i], b[i]); });
+}
+
+Values VectorExpr::table_elements(const Expr& read) {
+  std::vector<Values> indices;
+  for (const Expr& index : read->operands) {
+    const bool scalar = is_scalar(index);
+    Value* value = !scalar ? nullptr : varies(index) ? column_scalar_(index) : fixed_scalar_(index);
+    indices.push_back(scalar ? Values(static_cast<size_t>(rows_.vectors), value) : integer(index, 64));
+  }
+  return each([&](size_t i) {
+    Values here;
+    for (const Values& index : indices) here.push_back(index[i]);
+    return fixed_scalar_.tables().elements(b_, *read, here, read->type == Type::Int ? bits(read) : 32);
+  });
 }
 
 Values VectorExpr::to_real(const Expr& operand) {

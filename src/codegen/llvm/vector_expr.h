@@ -35,7 +35,7 @@ class VectorExpr {
 
  private:
   bool varies(const ir::Expr& expr);       ///< Changes with the column.
-  bool is_scalar(const ir::Expr& expr);    ///< Int or Bool, the same for every row.
+  bool is_scalar(const ir::Expr& expr);    ///< Int or Bool, or a read of a table, the same for every row.
   unsigned bits(const ir::Expr& expr);     ///< Width of an Int expression: 32 or 64.
   Values eval(const ir::Expr& expr);       ///< Memoised; Ints have bits(expr).
   Values emit(const ir::Expr& expr);
@@ -47,6 +47,7 @@ class VectorExpr {
   Values comparison(const ir::Expr& expr);
   Value* clamped_to_narrow(const ir::Expr& scalar);
   Values to_real(const ir::Expr& operand);
+  Values table_elements(const ir::Expr& read);
   Values broadcast(Value* scalar);
   template <class F> Values each(F make);
 

@@ -34,7 +34,7 @@ class Interpreter {
  public:
   Interpreter(const ir::TileProgram& program, const AttentionArgs& args, int64_t tiles_per_step)
       : program_(program), args_(args), tiles_per_step_(tiles_per_step),
-        slots_(args, program.int_params, program.real_params, most_inputs(program.body)), values_(program.values.size()) {
+        slots_(args, program.int_params, program.real_params, program.tables, most_inputs(program.body)), values_(program.values.size()) {
     const int64_t rows = args.batch * args.heads * args.sq;
     result_.o.resize(static_cast<size_t>(rows * program.value_dim));
     for (const ir::Statement& statement : program.body) {
@@ -169,7 +169,7 @@ class Interpreter {
   }
   const ir::CompiledExpr& compiled(const ir::Expr& expr) {
     const auto found = compiled_.find(expr.get());
-    return found != compiled_.end() ? found->second : compiled_.emplace(expr.get(), ir::CompiledExpr(expr, slots_.names())).first->second;
+    return found != compiled_.end() ? found->second : compiled_.emplace(expr.get(), slots_.compile(expr)).first->second;
   }
   Matrix& value(ir::ValueId id) { return values_[static_cast<size_t>(id)]; }
   const ir::ValueInfo& info(ir::ValueId id) const { return program_.values[static_cast<size_t>(id)]; }

@@ -46,8 +46,8 @@ class RowJudge {
  public:
   RowJudge(const ir::AttentionProblem& problem, const AttentionArgs& args, const LeafSlots& slots, AttentionResult& result)
       : problem_(problem), args_(args), slots_(slots), result_(result), query_(static_cast<size_t>(problem.head_dim)) {
-    if (problem.mask) mask_.emplace(problem.mask, slots.names());
-    if (problem.score) score_.emplace(problem.score, slots.names());
+    if (problem.mask) mask_.emplace(slots.compile(problem.mask));
+    if (problem.score) score_.emplace(slots.compile(problem.score));
     shared_mask_ = !problem.mask || (!ir::mentions(problem.mask, "b") && !ir::mentions(problem.mask, "h"));
   }
 
@@ -131,7 +131,7 @@ AttentionResult judge(const ir::AttentionProblem& problem, const AttentionArgs& 
   result.o.assign(static_cast<size_t>(rows * problem.value_dim), 0.0);
   result.lse.assign(static_cast<size_t>(rows), -kInfinity);
   const ir::ParameterOrder order = ir::parameter_order(problem);
-  const LeafSlots slots(args, order.ints, order.reals);
+  const LeafSlots slots(args, order.ints, order.reals, ir::table_order(problem));
   const auto share = [&](int thread) {
     RowJudge mine(problem, args, slots, result);
     for (int64_t first = thread * kRowsAtOnce; first < args.sq; first += threads * kRowsAtOnce) {

@@ -53,7 +53,7 @@ Seen test_tile(const ir::CompiledExpr& predicate, LeafSlots& slots, int64_t firs
 KeyTiles key_tiles(const ir::TileProgram& program, const ir::KeyLoop& loop, const AttentionArgs& args, LeafSlots& slots, int64_t qb) {
   const int64_t width = program.tile_keys, nf = args.sk / width, nk = (args.sk + width - 1) / width;
   if (loop.source == ir::LoopSource::Nest) return nest_tiles(loop, slots, qb, nk, nf);
-  const ir::CompiledExpr predicate(loop.predicate, slots.names());
+  const ir::CompiledExpr predicate = slots.compile(loop.predicate);
   const int64_t first_row = qb * program.tile_rows, end_row = std::min(first_row + program.tile_rows, args.sq);
   KeyTiles tiles;
   for (int64_t kb = 0; kb < nk; ++kb) {

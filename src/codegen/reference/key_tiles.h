@@ -13,7 +13,8 @@ struct KeyTiles {
 };
 
 /// Tiles of row block `qb` of the (b, h) that `slots` holds. Nests are checked while they run: a tile outside [0, NK), a full tile
-/// outside [0, NF) or a tile visited twice throws InternalError. Tested loops evaluate their predicate at every pair of the block.
+/// outside [0, NF) or a tile visited twice throws InternalError. Tested and listed loops evaluate their predicate at every pair of
+/// the block: lists are not looked at, so that they are judged too.
 KeyTiles key_tiles(const ir::TileProgram& program, const ir::KeyLoop& loop, const AttentionArgs& args, LeafSlots& slots, int64_t qb);
 
 }  // namespace heddle::reference

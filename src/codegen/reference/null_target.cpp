@@ -12,7 +12,7 @@ namespace {
 class Counter {
  public:
   Counter(const ir::TileProgram& program, const AttentionArgs& args)
-      : program_(program), args_(args), slots_(args, program.int_params, program.real_params) {}
+      : program_(program), args_(args), slots_(args, program.int_params, program.real_params, program.tables) {}
 
   LaunchCounts run() {
     for (int64_t b = 0; b < args_.batch; ++b) {

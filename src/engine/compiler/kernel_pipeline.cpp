@@ -6,6 +6,7 @@
 
 #include "src/codegen/llvm/emit_kernel.h"
 #include "src/jit/toolchain.h"
+#include "src/lower/bind_program.h"
 #include "src/lower/pipeline.h"
 #include "src/lower/schedule_cpu.h"
 #include "src/support/timer.h"
@@ -61,6 +62,11 @@ LaunchRecord record_of(const ir::AttentionProblem& problem, const Descent& desce
   record.lse = problem.lse;
   record.int_params = descent.front.parameters.ints;
   record.real_params = descent.front.parameters.reals;
+  record.tables = descent.front.tile.tables;
+  record.tile_keys = descent.front.plan.tile_keys;
+  for (const plan::PassPlan& pass : descent.front.plan.passes) {
+    if (pass.source == plan::TileSource::Listed) record.bind = lower::bind_program(pass.mask, descent.front.tile.int_params, record.tables);
+  }
   record.summary = summary(problem);
   record.facts = lower::facts_text(descent.front);
   record.plan = plan::explain(descent.front.plan);
