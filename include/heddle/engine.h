@@ -29,11 +29,40 @@ struct AttentionSpec {
   std::optional<bool> use_nests{};       ///< false: ignore facts, test every tile in the kernel (for comparison).
 };
 
+/// What tables are bound at: their views, and the sizes of the launches to come.
+struct BindOptions {
+  std::map<std::string, Tensor> tables{};  ///< Every table of mask and score, of the declared dtype, rank 1 to 4, any strides.
+  int64_t batch = 1, heads = 1, kv_heads = 1, sq = 0, sk = 0;
+  std::map<std::string, int64_t> ints{};   ///< Dynamic integer parameters of the kernel, all of them.
+};
+
+/// Tables bound to a kernel: which key tiles each row block visits, found from the contents in O(elements + tiles). Immutable, cheap to
+/// copy, thread safe. It views the tables: their memory must outlive it and stay as it is; bind again when contents change, which
+/// compiles nothing.
+class Binding {
+ public:
+  double milliseconds() const;      ///< Of the bind.
+  int64_t full_tiles() const;       ///< Over all lists; tiles are KernelReport::block_rows x tile_keys. 0 where only scores read tables.
+  int64_t partial_tiles() const;
+  int64_t bytes() const;            ///< Memory of the lists. Shared by all batches and heads that the mask does not tell apart.
+
+  struct State;
+  Binding() = default;
+  explicit Binding(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+  const std::shared_ptr<const State>& state() const { return state_; }
+
+ private:
+  const State& made() const;
+  std::shared_ptr<const State> state_;
+};
+
 /// Values for one launch.
 struct LaunchOptions {
   std::optional<double> scale{};              ///< Default 1 / sqrt(head_dim).
-  std::map<std::string, int64_t> ints{};      ///< Dynamic integer parameters; all of them must be given.
+  std::map<std::string, int64_t> ints{};      ///< Dynamic integer parameters; all of them must be given (with a binding: none or equal).
   std::map<std::string, double> reals{};
+  const Binding* binding = nullptr;           ///< Of a kernel with tables: made by bind() of the same kernel at the same sizes.
+  std::map<std::string, Tensor> tables{};     ///< Or the tables themselves, bound for this launch alone.
 };
 
 /// Where a kernel came from and what it cost.
@@ -46,6 +75,7 @@ struct KernelReport {
   std::string facts, plan;               ///< Text.
   int64_t scratch_bytes = 0;             ///< Per thread.
   int64_t block_rows = 0;
+  int64_t tile_keys = 0;
 };
 
 class Engine;
@@ -61,6 +91,10 @@ class Attention {
   /// argument, what was found and expected) before anything is written. Allocates nothing once a thread has run before.
   void run(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& o, const Tensor* lse = nullptr,
            const LaunchOptions& options = {}) const;
+  /// The bind step of a kernel with tables. Throws UserError naming the table: missing, unknown, of another dtype or rank; a dimension that
+  /// a formula indexes by b, h, q or k alone and that has neither that variable's size nor extent 1 (broadcast); an index that
+  /// certainly leaves the table at these sizes.
+  Binding bind(const BindOptions& options) const;
   /// Both throw UserError on an Attention that no engine made.
   const KernelReport& report() const;
   const AttentionSpec& spec() const;

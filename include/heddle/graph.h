@@ -52,6 +52,7 @@ struct AttentionUse {
   int64_t batch, heads, kv_heads, sq, sk;
   double scale;          ///< Of the scores.
   Array q, k, v, o;      ///< 4-D views of what the kernel read and wrote; empty unless RunOptions::keep_attention.
+  std::map<std::string, Array> tables{};  ///< Of mask and score, by name.
 };
 
 struct RunOptions {

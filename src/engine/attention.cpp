@@ -1,6 +1,7 @@
 #include "src/engine/attention.h"
 #include <cmath>
 #include "runtime/dispatcher.h"
+#include "src/engine/binding.h"
 #include "src/engine/launch_arguments.h"
 
 namespace heddle {
@@ -18,6 +19,7 @@ KernelReport report_of(const Kernel& kernel, KernelReport::Origin origin, double
   report.plan = kernel.record.plan;
   report.scratch_bytes = kernel.record.scratch_bytes;
   report.block_rows = kernel.record.block_rows;
+  report.tile_keys = kernel.record.tile_keys;
   return report;
 }
 
@@ -34,10 +36,19 @@ void Attention::run(const Tensor& q, const Tensor& k, const Tensor& v, const Ten
   if (!state.kernel->refusal.empty()) throw UserError(state.kernel->refusal);
   const engine::LaunchTensors tensors{q, k, v, o, lse};
   engine::check_tensors(tensors, state.kernel->record);
+  const Binding here = options.tables.empty() ? Binding() : bind(engine::bind_options(tensors, options));
+  const Binding* binding = options.tables.empty() ? options.binding : &here;
+  engine::check_binding(binding, tensors, *state.kernel);
   thread_local engine::ParameterValues values;
-  engine::bind_parameters(options, state.kernel->record, values);
-  runtime::launch(*state.pool, state.kernel->entry, engine::arguments(tensors, state.kernel->record, options, values),
-                  state.kernel->record);
+  engine::bind_parameters(options, state.kernel->record, binding, values);
+  AttentionArgs args = engine::arguments(tensors, state.kernel->record, options, values);
+  if (binding) engine::add_tables(*binding->state(), args);
+  runtime::launch(*state.pool, state.kernel->entry, args, state.kernel->record);
+}
+
+Binding Attention::bind(const BindOptions& options) const {
+  const State& state = made();
+  return Binding(engine::bind_tables(state, options));
 }
 
 const KernelReport& Attention::report() const { return made().report; }

@@ -6,7 +6,9 @@
 #include <vector>
 #include "heddle/engine.h"
 #include "heddle/kernel_abi.h"
+#include "runtime/bind.h"
 #include "runtime/thread_pool.h"
+#include "src/ir/expr.h"
 
 namespace heddle::engine {
 
@@ -29,9 +31,19 @@ namespace heddle {
 
 struct Attention::State {
   AttentionSpec spec;
+  ir::Expr mask;  ///< As the kernel has it: divisors guarded.
   KernelReport report;
   std::shared_ptr<const engine::Kernel> kernel;
   std::shared_ptr<runtime::ThreadPool> pool;
+};
+
+struct Binding::State {
+  std::shared_ptr<const engine::Kernel> kernel;
+  std::vector<TableArg> tables;        ///< In the order of the record.
+  runtime::TileLists lists;
+  std::vector<int64_t> ints;           ///< Of the dynamic parameters, in the order of the record.
+  int64_t batch = 1, heads = 1, kv_heads = 1, sq = 0, sk = 0;
+  double milliseconds = 0;
 };
 
 }  // namespace heddle

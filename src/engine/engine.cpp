@@ -51,9 +51,10 @@ Engine::Engine(EngineOptions options) : state_(std::make_shared<State>(options))
 
 Attention Engine::attention(const AttentionSpec& spec) {
   const support::Timer timer;
-  const engine::KernelCache::Found found = state_->cache.find(engine::problem_of(spec, state_->target));
+  const ir::AttentionProblem problem = engine::problem_of(spec, state_->target);
+  const engine::KernelCache::Found found = state_->cache.find(problem);
   KernelReport report = engine::report_of(*found.kernel, found.origin, timer.milliseconds());
-  return Attention(std::make_shared<const Attention::State>(Attention::State{spec, std::move(report), found.kernel, state_->pool}));
+  return Attention(std::make_shared<const Attention::State>(Attention::State{spec, problem.mask, std::move(report), found.kernel, state_->pool}));
 }
 
 int Engine::threads() const { return state_->pool->threads(); }

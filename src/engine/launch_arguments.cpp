@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 #include <algorithm>
 #include <cmath>
+#include "src/engine/attention.h"
 #include "src/engine/overlap.h"
 #include "src/ir/attention_problem.h"
 #include "src/support/text.h"
@@ -170,6 +171,14 @@ void check_magnitude(const std::string& name, int64_t value) {
   throw UserError(fmt::format("the dynamic parameter {} is {}; expected {} to {}", name, value, -kMost, kMost));
 }
 
+void check_bound(const LaunchRecord& record, const std::vector<int64_t>& bound, const std::vector<int64_t>& given) {
+  for (size_t i = 0; i < bound.size(); ++i) {
+    if (bound[i] == given[i]) continue;
+    throw UserError(fmt::format("the binding was made for {} = {}, but the launch gives {}", record.int_params[i], bound[i], given[i]),
+                    "bind the tables with this value");
+  }
+}
+
 }  // namespace
 
 void check_tensors(const LaunchTensors& tensors, const LaunchRecord& record) {
@@ -190,11 +199,20 @@ void check_tensors(const LaunchTensors& tensors, const LaunchRecord& record) {
   for (const Named& other : {q, k, v, o}) check_apart(lse, other);
 }
 
-void bind_parameters(const LaunchOptions& options, const LaunchRecord& record, ParameterValues& values) {
+void bind_ints(const LaunchOptions& options, const LaunchRecord& record, std::vector<int64_t>& values) {
   for (const auto& [name, value] : options.ints) check_kind(name, "ints", record.real_params, "reals");
-  for (const auto& [name, value] : options.reals) check_kind(name, "reals", record.int_params, "ints");
   for (const auto& [name, value] : options.ints) check_magnitude(name, value);
-  bind(options.ints, record.int_params, record, "ints", values.ints);
+  bind(options.ints, record.int_params, record, "ints", values);
+}
+
+void bind_parameters(const LaunchOptions& options, const LaunchRecord& record, const Binding* binding, ParameterValues& values) {
+  if (binding && options.ints.empty()) {
+    values.ints = binding->state()->ints;
+  } else {
+    bind_ints(options, record, values.ints);
+    if (binding) check_bound(record, binding->state()->ints, values.ints);
+  }
+  for (const auto& [name, value] : options.reals) check_kind(name, "reals", record.int_params, "ints");
   bind(options.reals, record.real_params, record, "reals", values.reals);
   if (options.scale && !std::isfinite(*options.scale)) throw UserError(fmt::format("the scale is {}; expected a finite number", *options.scale));
 }

@@ -22,9 +22,12 @@ struct ParameterValues {
 /// the views and nothing else, and writes each of its results once.
 void check_tensors(const LaunchTensors& tensors, const LaunchRecord& record);
 
-/// Throws UserError unless the options give exactly the kernel's parameters, each of its kind, integers
-/// within ir::kMaxParameter, and a finite scale.
-void bind_parameters(const LaunchOptions& options, const LaunchRecord& record, ParameterValues& values);
+/// Throws UserError unless the options give exactly the kernel's integer parameters, within ir::kMaxParameter.
+void bind_ints(const LaunchOptions& options, const LaunchRecord& record, std::vector<int64_t>& values);
+
+/// The same of all parameters, each of its kind, and a finite scale. With a binding, integers may be left out, and given ones must be
+/// those that were bound.
+void bind_parameters(const LaunchOptions& options, const LaunchRecord& record, const Binding* binding, ParameterValues& values);
 
 /// The argument block of a checked launch. It points into `values`.
 AttentionArgs arguments(const LaunchTensors& tensors, const LaunchRecord& record, const LaunchOptions& options,

@@ -8,6 +8,7 @@
 #include "src/engine/launch_arguments.h"
 #include "src/engine/row_sample.h"
 #include "src/ir/rewrite.h"
+#include "src/ir/table_bounds.h"
 
 namespace heddle::engine {
 namespace {
@@ -20,16 +21,18 @@ std::vector<int64_t> rows_to_count(const MaskRows& mask, const AttentionUse& use
 
 }  // namespace
 
-AttentionArgs arguments_of(const AttentionUse& use) {
+UseArguments::UseArguments(const AttentionUse& use, const std::vector<TableDeclaration>& declarations) {
   LaunchOptions options;
   options.scale = use.scale;
-  return arguments({use.q.view, use.k.view, use.v.view, use.o.view, nullptr}, {}, options, {});
+  args = arguments({use.q.view, use.k.view, use.v.view, use.o.view, nullptr}, {}, options, {});
+  for (const TableDeclaration& table : declarations) tables.push_back(ir::table_argument(use.tables.at(table.name).view));
+  args.tables = tables.data();
 }
 
 MaskRows::MaskRows(const ir::AttentionProblem& problem, const AttentionUse& use)
-    : slots_(arguments_of(use), {}, {}), sk_(use.sk) {
+    : slots_(UseArguments(use, ir::table_order(problem)).args, {}, {}, ir::table_order(problem)), sk_(use.sk) {
   if (!problem.mask) return;
-  mask_.emplace(problem.mask, slots_.names());
+  mask_.emplace(slots_.compile(problem.mask));
   shared_ = !ir::mentions(problem.mask, "b") && !ir::mentions(problem.mask, "h");
 }
 

@@ -11,8 +11,12 @@
 
 namespace heddle::engine {
 
-/// The argument block of an attention of a graph, without lse and parameters.
-AttentionArgs arguments_of(const AttentionUse& use);
+/// The argument block of an attention of a graph, without lse and parameters, and the tables it points to.
+struct UseArguments {
+  UseArguments(const AttentionUse& use, const std::vector<TableDeclaration>& tables);
+  std::vector<TableArg> tables;
+  AttentionArgs args;
+};
 
 /// Rows of the mask of a problem without parameters. Copies are independent, one a thread.
 class MaskRows {

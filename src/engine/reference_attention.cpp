@@ -31,7 +31,8 @@ ir::AttentionProblem at_row(const ir::AttentionProblem& problem, int64_t row, in
 
 /// [batch, heads, value_dim] of one query row.
 std::vector<double> reference_row(const ir::AttentionProblem& problem, const AttentionUse& use, int64_t row) {
-  AttentionArgs args = arguments_of(use);
+  const UseArguments arguments(use, ir::table_order(problem));
+  AttentionArgs args = arguments.args;
   args.q = static_cast<const float*>(args.q) + row * args.q_stride[2];
   args.sq = 1;
   return reference::judge(at_row(problem, row, use.sq), args).o;
@@ -75,7 +76,8 @@ std::vector<double> reference_attention(const ir::Expr& mask, const ir::Expr& sc
   if (score) spec.score = Score(Real(score));
   spec.head_dim = use.q.view.shape[3];
   spec.value_dim = use.v.view.shape[3];
-  return reference::judge(problem_of(spec, Target{}), arguments_of(use), threads).o;
+  const ir::AttentionProblem problem = problem_of(spec, Target{});
+  return reference::judge(problem, UseArguments(use, ir::table_order(problem)).args, threads).o;
 }
 
 double largest_error(const ir::AttentionProblem& problem, const AttentionUse& use, const std::vector<int64_t>& rows,

@@ -138,7 +138,7 @@ const Broken kBroken[] = {
      }},
     {"LoopInALoop", "key loops do not nest", [](auto& p) { loop_of(p).body.push_back({KeyLoopSchedule(loop_of(p))}); }},
     {"EmptyStep", "a step holds a tile", [](auto& p) { loop_of(p).tiles_per_step = 0; }},
-    {"TestedByNothing", "tested loops have a predicate", [](auto& p) { loop_of(p).source = LoopSource::Tested; }},
+    {"TestedByNothing", "tested and listed loops have a predicate", [](auto& p) { loop_of(p).source = LoopSource::Tested; }},
     {"StoreInALoop", "stores stand after the loops", [](auto& p) { loop_of(p).body.push_back({first<StoreRows>(p.body)}); }},
     {"StoreOfQueries", "results are O and LSE", [](auto& p) { first<StoreRows>(p.body).tensor = TensorId::Q; }},
     {"StoreOfScores", "matrices have the columns their use needs",

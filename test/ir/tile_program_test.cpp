@@ -132,7 +132,7 @@ const Broken kBroken[] = {
      }},
     {"reductions turn fragments into rows", [](TileProgram& p) { in_loop<RowReduce>(p, 3).in = kMIn; }},
     {"key loops do not nest", [](TileProgram& p) { loop_of(p).body.push_back({key_loop()}); }},
-    {"tested loops have a predicate and no nests", [](TileProgram& p) { loop_of(p).source = LoopSource::Tested; }},
+    {"tested and listed loops have a predicate and no nests", [](TileProgram& p) { loop_of(p).source = LoopSource::Tested; }},
     {"nest loops have no predicate", [](TileProgram& p) { loop_of(p).predicate = causal(); }},
     {"nest loops are bounded", [](TileProgram& p) { loop_of(p).partial.pieces[0].loops[0].upper.clear(); }},
     {"strided nest loops have an offset", [](TileProgram& p) { loop_of(p).partial.pieces[0].loops[0].stride = 2; }},
