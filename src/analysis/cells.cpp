@@ -19,13 +19,6 @@ constexpr int64_t kMaxBits = int64_t{1} << 28;  ///< Of enumerated rows held at 
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-void check_pairs(Lengths lengths) {
-  if (lengths.sq == 0 || lengths.sk <= kMaxEnumeratedPairs / lengths.sq) return;
-  throw UserError("the mask has no closed form, and " + std::to_string(lengths.sq) + " x " + std::to_string(lengths.sk) +
-                      " pairs are too many to evaluate one by one (at most " + std::to_string(kMaxEnumeratedPairs) + ")",
-                  "use smaller lengths, or write the mask with sums, comparisons and / and % by constants");
-}
-
 /// Counts the rows of the facts' nest, a row of cells at a time. One object a thread.
 class NestCells {
  public:
@@ -66,6 +59,14 @@ void count_bits_of_rows(const ir::Expr& mask, Lengths lengths, const Ints& ints,
 
 }  // namespace
 
+void check_countable(const MaskFacts& facts, Lengths lengths) {
+  if (facts.proof() != Proof::Enumerated) return;
+  if (lengths.sq == 0 || lengths.sk <= kMaxEnumeratedPairs / lengths.sq) return;
+  throw UserError("the mask has no closed form, and " + std::to_string(lengths.sq) + " x " + std::to_string(lengths.sk) +
+                      " pairs are too many to evaluate one by one (at most " + std::to_string(kMaxEnumeratedPairs) + ")",
+                  "use smaller lengths, or write the mask with sums, comparisons and / and % by constants");
+}
+
 CellGrid count_cells(const MaskFacts& facts, Lengths lengths, TileShape cell, int threads, const Ints& ints) {
   CellGrid grid{cell, ceil_div(lengths.sq, cell.rows), ceil_div(lengths.sk, cell.cols), {}};
   grid.allowed.resize(grid.rows * grid.cols);
@@ -73,9 +74,7 @@ CellGrid count_cells(const MaskFacts& facts, Lengths lengths, TileShape cell, in
   Ints values = ints;
   values["Sq"] = lengths.sq;
   values["Sk"] = lengths.sk;
-  const bool enumerated = facts.proof() == Proof::Enumerated;
-  if (enumerated) check_pairs(lengths);
-  const ir::LoopNest* const rows = enumerated ? nullptr : &facts.rows();
+  const ir::LoopNest* const rows = facts.proof() == Proof::Enumerated ? nullptr : &facts.rows();
   std::vector<std::unique_ptr<NestCells>> workers(std::max(threads, 1));
   parallel_units(threads, grid.rows, [&](int thread, int64_t at) {
     const int64_t begin = at * cell.rows, end = std::min(lengths.sq, begin + cell.rows);

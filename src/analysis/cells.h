@@ -21,8 +21,10 @@ struct CellGrid {
 /// Most pairs that are enumerated for a picture.
 inline constexpr int64_t kMaxEnumeratedPairs = int64_t{1} << 32;
 
-/// Both lengths may be 0. `ints`: value of every name the mask mentions but q, k, Sq and Sk. Throws UserError when the facts are
-/// Enumerated and there are more than kMaxEnumeratedPairs pairs.
+/// Throws UserError when the facts are Enumerated and there are more than kMaxEnumeratedPairs pairs.
+void check_countable(const MaskFacts& facts, Lengths lengths);
+
+/// Both lengths may be 0. `ints`: value of every name the mask mentions but q, k, Sq and Sk. Requires check_countable().
 CellGrid count_cells(const MaskFacts& facts, Lengths lengths, TileShape cell, int threads,
                      const std::map<std::string, int64_t>& ints = {});
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 #include "heddle/kernel_abi.h"
+#include "src/engine/picture/picture_cells.h"
 #include "src/ir/attention_problem.h"
 #include "src/support/pass_list.h"
 
@@ -35,6 +36,14 @@ struct FactsRequest {
   int threads = 2;
 };
 
+/// A picture of a mask (facts.mask at facts.sq x facts.sk; counts that `facts` asks for beside are not made) with at most
+/// max_rows x max_cols cells.
+struct PictureRequest {
+  FactsRequest facts;
+  int64_t tile_rows = 64, tile_cols = 64;  ///< Whose classes are counted.
+  int64_t max_rows = 256, max_cols = 256;
+};
+
 class Compiler {
  public:
   virtual ~Compiler() = default;
@@ -43,6 +52,7 @@ class Compiler {
   virtual std::shared_ptr<const void> link(const CompiledKernel& kernel, AttentionKernel& entry) = 0;
   virtual std::string stage(const ir::AttentionProblem& problem, StageText stage) = 0;
   virtual FactsReport facts(const FactsRequest& request) = 0;
+  virtual PictureCells picture(const PictureRequest& request) = 0;
 };
 
 /// Opens libheddle_compiler.so beside libheddle.so (or the loader's path), once a process. Thread safe. Throws ToolchainError

@@ -5,6 +5,7 @@
 #include "src/engine/compiler.h"
 #include "src/engine/compiler/facts_report.h"
 #include "src/engine/compiler/kernel_pipeline.h"
+#include "src/engine/compiler/picture_cells.h"
 #include "src/jit/orc.h"
 
 namespace heddle::engine {
@@ -23,6 +24,8 @@ class LlvmCompiler : public Compiler {
   std::string stage(const ir::AttentionProblem& problem, StageText stage) override { return stage_text(problem, stage); }
 
   FactsReport facts(const FactsRequest& request) override { return facts_report(request); }
+
+  PictureCells picture(const PictureRequest& request) override { return picture_cells(request); }
 
  private:
   jit::Linker linker_;

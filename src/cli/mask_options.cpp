@@ -1,0 +1,61 @@
+#include "src/cli/mask_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "heddle/error.h"
+#include "src/cli/values.h"
+#include "src/ir/attention_problem.h"
+#include "src/ir/rewrite.h"
+#include "src/support/text.h"
+
+namespace heddle::cli {
+namespace {
+
+int64_t checked_length(const char* option, int64_t length) {
+  if (length >= 0 && length <= ir::kMaxPositions) return length;
+  throw UserError(fmt::format("{} {}: expected 0 to {}", option, length, ir::kMaxPositions));
+}
+
+/// What `--at` gives, where the mask can depend on it.
+std::vector<std::pair<std::string, int64_t>> values_at(const MaskOptions& options, const ir::Expr& mask) {
+  std::vector<std::string> known = {"b", "h", "B", "H", "Hkv"};
+  for (const auto& [name, type] : ir::parameters(mask)) known.push_back(name);
+  std::vector<std::pair<std::string, int64_t>> values;
+  for (const auto& [name, value] : parse_integers("--at", options.at)) {
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      throw UserError(fmt::format("--at {}: no value of the mask that can be given", support::quote(name)),
+                      "expected one of " + support::list(known) + "; --sq and --sk give the lengths");
+    }
+    values.emplace_back(name, value);
+  }
+  return values;
+}
+
+}  // namespace
+
+void declare_mask(CLI::App& command, MaskOptions& options) {
+  command.add_option("--mask", options.mask, "boolean formula over q, k, h, b and sizes: true means the pair takes part");
+  command.add_option("--mask-file", options.mask_file, "file with the mask formula, - for standard input");
+  command.add_option("--sq", options.sq, "number of queries")->required();
+  command.add_option("--sk", options.sk, "number of keys; default the number of queries");
+  command.add_option("--param", options.params, "NAME=VALUE: an integer constant of the formula; repeatable")
+      ->allow_extra_args(false);
+  command.add_option("--at", options.at, "NAME=INTEGER: value of h, b, a size or a dynamic parameter to count at; repeatable")
+      ->allow_extra_args(false);
+  command.add_option("--threads", options.threads, "threads to count with; default all cores")->check(CLI::Range(0, 1024));
+}
+
+engine::FactsRequest facts_request(const MaskOptions& options) {
+  engine::FactsRequest request;
+  request.mask = ir::guard_divisors(parse_mask(options.mask, options.mask_file, options.params).node());
+  request.sq = checked_length("--sq", options.sq);
+  request.sk = checked_length("--sk", options.sk.value_or(options.sq));
+  request.ints = values_at(options, request.mask);
+  request.threads = options.threads > 0 ? options.threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  return request;
+}
+
+}  // namespace heddle::cli

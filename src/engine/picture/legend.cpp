@@ -1,0 +1,24 @@
+#include "src/engine/picture/legend.h"
+
+#include <fmt/format.h>
+
+namespace heddle::engine {
+
+std::string pairs_text(const PictureCells& cells) {
+  const double pairs = static_cast<double>(cells.sq) * static_cast<double>(cells.sk);
+  const std::string text = fmt::format("{} of {} x {} pairs allowed", cells.nnz, cells.sq, cells.sk);
+  return pairs == 0 ? text : text + fmt::format(" ({:.3g}%)", 100 * static_cast<double>(cells.nnz) / pairs);
+}
+
+std::string cell_text(const PictureCells& cells) {
+  if (cells.cell_rows == 1 && cells.cell_cols == 1) return "one cell: one pair";
+  return fmt::format("one cell: {} x {} pairs", cells.cell_rows, cells.cell_cols);
+}
+
+std::string tile_text(const PictureCells& cells) { return fmt::format("tiles {}x{}", cells.tile_rows, cells.tile_cols); }
+
+std::string nothing_text(const PictureCells& cells) {
+  return fmt::format("{} queries and {} keys: there is no pair to draw", cells.sq, cells.sk);
+}
+
+}  // namespace heddle::engine

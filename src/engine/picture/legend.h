@@ -1,0 +1,18 @@
+// What the legends of all pictures of a mask say.
+#pragma once
+#include <string>
+
+#include "src/engine/picture/picture_cells.h"
+
+namespace heddle::engine {
+
+/// "1234 of 4096 x 4096 pairs allowed (7.4%)"
+std::string pairs_text(const PictureCells& cells);
+/// "one cell: one pair", "one cell: 16 x 16 pairs"
+std::string cell_text(const PictureCells& cells);
+/// "tiles 64x64"
+std::string tile_text(const PictureCells& cells);
+/// What is said in place of a picture when a length is 0.
+std::string nothing_text(const PictureCells& cells);
+
+}  // namespace heddle::engine
