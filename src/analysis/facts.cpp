@@ -46,6 +46,7 @@ std::string obstacle(const Expr& mask) {
     }
     ranges.insert_or_assign(name, ir::Interval{-ir::kMaxParameter, ir::kMaxParameter});
   }
+  if (!ir::tables(mask).empty()) return "it reads tables";
   constexpr int64_t kExact = int64_t{1} << 62;
   return ir::fits(mask, ranges, {-kExact, kExact}) ? "" : "integers of the formula may overflow";
 }
