@@ -1,13 +1,21 @@
-// Bounds-checked reading and writing of small binary records: little-endian integers and length-prefixed strings.
+// Bounds-checked reading and writing of small binary records: little-endian integers, length-prefixed strings and lists, and records of
+// those: types for which `fields(record)`, found by argument-dependent lookup, ties all members in stored order.
 #pragma once
 #include <concepts>
 #include <cstdint>
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <type_traits>
 #include <vector>
 
 namespace heddle::runtime {
+
+template <typename T>
+concept FieldRecord = requires(T& record) { fields(record); };
+template <typename T>
+concept Enumeration = std::is_enum_v<T>;
 
 class ByteWriter {
  public:
@@ -19,9 +27,19 @@ class ByteWriter {
     put<uint64_t>(text.size());
     bytes_.append(text);
   }
-  void put(const std::vector<std::string>& list) {
+  void put(const std::string& text) { put(std::string_view(text)); }
+  template <Enumeration T>
+  void put(T value) {
+    put(static_cast<std::underlying_type_t<T>>(value));
+  }
+  template <FieldRecord T>
+  void put(const T& record) {
+    std::apply([this](const auto&... field) { (put(field), ...); }, fields(record));
+  }
+  template <typename T>
+  void put(const std::vector<T>& list) {
     put<uint64_t>(list.size());
-    for (const std::string& text : list) put(std::string_view(text));
+    for (const T& entry : list) put(entry);
   }
   std::string take() { return std::move(bytes_); }
 
@@ -53,13 +71,26 @@ class ByteReader {
     text = view;
     return true;
   }
-  /// Each entry takes at least its length prefix, so a wrong count cannot ask for more memory than the input has.
-  bool get(std::vector<std::string>& list) {
+  /// The value may be none of the enumerators.
+  template <Enumeration T>
+  bool get(T& value) {
+    std::underlying_type_t<T> raw{};
+    if (!get(raw)) return false;
+    value = static_cast<T>(raw);
+    return true;
+  }
+  template <FieldRecord T>
+  bool get(T& record) {
+    return std::apply([this](auto&... field) { return (get(field) && ...); }, fields(record));
+  }
+  /// Grows entry by entry, so that a wrong count cannot ask for more memory than the input has entries.
+  template <typename T>
+  bool get(std::vector<T>& list) {
     uint64_t count = 0;
-    if (!get(count) || count > rest_.size() / sizeof(uint64_t)) return fail();
-    list.resize(count);
-    for (std::string& text : list) {
-      if (!get(text)) return false;
+    if (!get(count)) return false;
+    list.clear();
+    for (uint64_t i = 0; i < count; ++i) {
+      if (!get(list.emplace_back())) return false;
     }
     return true;
   }

@@ -12,6 +12,12 @@ LaunchRecord sample() {
   record.lse = true;
   record.int_params = {"off", "w"};
   record.real_params = {"", "slope"};
+  record.tables = {{"doc", DType::Int32, 1}, {"keep", DType::Bool, 2}, {"slopes", DType::Float32, 1}};
+  record.bind.steps = {{BindOp::Var, 0, 0, 0, 2}, {BindOp::Var, 0, 0, 0, 3},  {BindOp::Read, 0, 0, 0, 0}, {BindOp::Read, 1, 0, 0, 0},
+                       {BindOp::Eq, 2, 3, 0, 0},  {BindOp::Read, 2, 0, 0, 1}, {BindOp::And, 4, 5, 0, 0},  {BindOp::Param, 0, 0, 0, 1}};
+  record.bind.reads = {0, 1, 0, 1};
+  record.bind.by_head = true;
+  record.tile_keys = 16;
   record.summary = "window of 256";
   record.facts = std::string("facts\n\0more", 11);
   record.plan = "plan";
@@ -57,6 +63,63 @@ TEST(LaunchRecord, ImpossibleSizesAreRefused) {
     LaunchRecord record = sample(), read;
     record.*field = -1;
     EXPECT_FALSE(deserialize(serialize(record), read));
+  }
+}
+
+bool read_back(const LaunchRecord& record) {
+  LaunchRecord read;
+  return deserialize(serialize(record), read);
+}
+
+TEST(LaunchRecord, TablesOutsideTheirDomainAreRefused) {
+  for (const TableDeclaration& wrong : {TableDeclaration{"", DType::Int32, 1}, TableDeclaration{"t", DType::Float16, 1},
+                                        TableDeclaration{"t", static_cast<DType>(77), 1}, TableDeclaration{"t", DType::Int32, 0},
+                                        TableDeclaration{"t", DType::Int32, kMaxTableRank + 1}}) {
+    LaunchRecord record = sample();
+    record.tables.push_back(wrong);
+    EXPECT_FALSE(read_back(record)) << wrong.name << ' ' << wrong.rank;
+  }
+}
+
+TEST(LaunchRecord, StepsThatPointOutsideAreRefused) {
+  const std::pair<size_t, BindStep> wrong[] = {
+      {0, {BindOp::Var, 0, 0, 0, 9}},   {0, {BindOp::Var, 0, 0, 0, -1}},  {0, {BindOp::Var, 1, 0, 0, 2}},
+      {7, {BindOp::Param, 0, 0, 0, 2}}, {7, {BindOp::Param, 0, 0, 0, -1}}, {2, {BindOp::Read, 0, 0, 0, 3}},
+      {2, {BindOp::Read, 0, 0, 0, -1}}, {2, {BindOp::Read, -1, 0, 0, 0}}, {2, {BindOp::Read, 4, 0, 0, 0}},
+      {5, {BindOp::Read, 3, 0, 0, 1}},  {5, {BindOp::Read, 0, 0, 0, 2}},  {4, {BindOp::Eq, 2, 4, 0, 0}},
+      {4, {BindOp::Eq, -1, 3, 0, 0}},   {4, {BindOp::Eq, 2, 3, 1, 0}},    {4, {BindOp::Eq, 2, 3, 0, 5}},
+      {4, {BindOp::Not, 2, 3, 0, 0}},   {4, {BindOp::Select, 1, 2, 4, 0}}, {4, {static_cast<BindOp>(200), 2, 3, 0, 0}},
+      {0, {BindOp::Read, 0, 0, 0, 0}}};
+  for (const auto& [at, step] : wrong) {
+    LaunchRecord record = sample();
+    record.bind.steps[at] = step;
+    EXPECT_FALSE(read_back(record)) << at << ' ' << static_cast<int>(step.op) << ' ' << step.a << ' ' << step.value;
+  }
+}
+
+TEST(LaunchRecord, ReadsOfLaterStepsAreRefused) {
+  for (const int32_t index : {-1, 5, 1000}) {
+    LaunchRecord record = sample();
+    record.bind.reads[3] = index;
+    EXPECT_FALSE(read_back(record)) << index;
+  }
+}
+
+TEST(LaunchRecord, ListsNeedATileSize) {
+  LaunchRecord record = sample();
+  record.tile_keys = 0;
+  EXPECT_FALSE(read_back(record));
+  record.bind = {};
+  EXPECT_TRUE(read_back(record));
+}
+
+TEST(LaunchRecord, CountsBeyondTheInputAreRefused) {
+  const std::string bytes = serialize(sample());
+  for (size_t at = 4; at + 8 <= bytes.size(); ++at) {
+    std::string hostile = bytes;
+    hostile.replace(at, 8, 8, static_cast<char>(0x7f));
+    LaunchRecord read;
+    EXPECT_FALSE(deserialize(hostile, read) && read == sample()) << at;
   }
 }
 
