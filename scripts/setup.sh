@@ -7,6 +7,8 @@ packages=(
   llvm-19-dev libzstd-dev zlib1g-dev      # the code generator; LLVM's CMake files look for zstd and zlib
   libisl-dev                              # exact facts of masks
   libopenblas-dev                         # plain dense matrix products, and the dense baseline
+  libedit-dev                             # line editing of the REPL
+  libpng-dev                              # pictures of masks
   libfmt-dev nlohmann-json3-dev libcli11-dev libxxhash-dev
   libgtest-dev libbenchmark-dev           # tests and benchmarks
 )

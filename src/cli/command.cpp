@@ -14,12 +14,6 @@
 namespace heddle::cli {
 namespace {
 
-int report(int status, std::string message) {
-  while (message.ends_with('\n')) message.pop_back();
-  fmt::print(stderr, "heddle: {}\n", message);
-  return status;
-}
-
 std::string unexpected(const char* what) { return InternalError("heddle command", what).what(); }
 
 }  // namespace
@@ -37,18 +31,28 @@ void write(std::string_view text) {
   }
 }
 
-int guarded(const Action& work) {
+std::optional<Failure> attempt(const std::function<void()>& work) {
   try {
-    return work();
+    work();
+    return std::nullopt;
   } catch (const InternalError& error) {
-    return report(kInternalError, error.what());
+    return Failure{kInternalError, error.what()};
   } catch (const Error& error) {
-    return report(kUserError, error.what());
+    return Failure{kUserError, error.what()};
   } catch (const std::bad_alloc&) {
-    return report(kUserError, "out of memory: use smaller sizes, or a machine with more memory");
+    return Failure{kUserError, "out of memory: use smaller sizes, or a machine with more memory"};
   } catch (const std::exception& error) {
-    return report(kInternalError, unexpected(error.what()));
+    return Failure{kInternalError, unexpected(error.what())};
   }
+}
+
+int guarded(const Action& work) {
+  int status = kDone;
+  std::optional<Failure> failure = attempt([&] { status = work(); });
+  if (!failure) return status;
+  while (failure->message.ends_with('\n')) failure->message.pop_back();
+  fmt::print(stderr, "heddle: {}\n", failure->message);
+  return failure->status;
 }
 
 }  // namespace heddle::cli

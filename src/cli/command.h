@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -22,8 +23,17 @@ using Action = std::function<int()>;
 /// failure to write, such as a full disk, is a RuntimeError.
 void write(std::string_view text);
 
-/// Runs `work` and turns what it throws into one message on standard error and a status: UserError, ToolchainError,
-/// RuntimeError and lack of memory are kUserError; anything else is kInternalError, with how to report it.
+/// What an exception comes to: UserError, ToolchainError, RuntimeError and lack of memory are kUserError; anything else is
+/// kInternalError, with how to report it in the message.
+struct Failure {
+  int status;
+  std::string message;
+};
+
+/// Runs `work`; nullopt when it throws nothing.
+std::optional<Failure> attempt(const std::function<void()>& work);
+
+/// Runs `work` and turns what it throws into one message on standard error and a status.
 int guarded(const Action& work);
 
 /// What --help says of a subcommand.

@@ -4,7 +4,9 @@
 
 #include "heddle/error.h"
 #include "src/cli/cache_command.h"
+#include "src/cli/draw_command.h"
 #include "src/cli/facts_command.h"
+#include "src/cli/repl/repl_command.h"
 #include "src/cli/run_command.h"
 #include "src/cli/stage_commands.h"
 #include "src/cli/targets_command.h"
@@ -73,10 +75,12 @@ void declare(CLI::App& app, Action& action) {
       "`heddle COMMAND --help` shows the options and an example of each.\n"
       "Exit status: 0 done, 1 a check failed, 2 wrong input or machine, 3 a defect of Heddle.");
   add_facts_command(app, action);
+  add_draw_command(app, action);
   add_plan_command(app, action);
   add_explain_command(app, action);
   add_emit_command(app, action);
   add_run_command(app, action);
+  add_repl_command(app, action);
   add_verify_command(app, action);
   add_cache_command(app, action);
   add_targets_command(app, action);

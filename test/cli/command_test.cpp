@@ -69,7 +69,7 @@ INSTANTIATE_TEST_SUITE_P(
     CommandLine, Mistakes,
     testing::Values(
         Mistake{{},
-                "heddle: expected a command: facts, plan, explain, emit, run, verify, cache, targets\n"
+                "heddle: expected a command: facts, plan, explain, emit, run, repl, verify, cache, targets\n"
                 "hint: see `heddle --help`\n"},
         Mistake{{"fact"}, "heddle: unknown command 'fact'\nhint: did you mean facts?\n"},
         Mistake{{"weave"}, "heddle: unknown command 'weave'\nhint: `heddle --help` lists what there is\n"},
