@@ -27,9 +27,9 @@ ParameterValue read_parameter(const JsonView& view, const Dims& dims) {
   return view.real();
 }
 
-ir::NamedMask read_mask(const std::string& name, const JsonView& view, const Dims& dims) {
+ir::NamedMask read_mask(const std::string& name, const JsonView& view, const Dims& dims, const Parameters& tables) {
   view.expect_keys({"formula", "params"});
-  Parameters parameters;
+  Parameters parameters = tables;
   if (view.has("params")) {
     for (const auto& [key, value] : view.at("params").members()) parameters[key] = read_parameter(value, dims);
   }
@@ -46,9 +46,9 @@ class SpecReader {
     check_header();
     dims_ = read_dims(spec_, options_.dims);
     graph_.dims = dims_.values();
-    if (spec_.has("masks")) read_masks(spec_.at("masks"));
     if (spec_.has("inputs")) read_inputs(spec_.at("inputs"));
     if (spec_.has("weights")) read_weights(spec_.at("weights"));
+    if (spec_.has("masks")) read_masks(spec_.at("masks"));
     read_nodes(spec_.at("nodes"), dims_, options_.max_tensor_bytes, graph_);
     read_outputs(spec_.at("outputs"));
     ir::verify(graph_);
@@ -66,7 +66,8 @@ class SpecReader {
   }
 
   void read_masks(const JsonView& masks) {
-    for (const auto& [name, view] : masks.members()) graph_.masks.push_back(read_mask(name, view, dims_));
+    const Parameters tables = tables_of(graph_);
+    for (const auto& [name, view] : masks.members()) graph_.masks.push_back(read_mask(name, view, dims_, tables));
   }
 
   /// Name, dtype and shape of an input or weight become a new value.
@@ -84,11 +85,33 @@ class SpecReader {
 
   void read_inputs(const JsonView& inputs) {
     for (const JsonView& view : inputs.elements()) {
-      view.expect_keys({"name", "shape", "dtype", "role", "fill", "values", "text"});
+      view.expect_keys({"name", "shape", "dtype", "role", "fill", "values", "text", "documents"});
       if (view.has("role")) check_role(view.at("role"));
       const int value = add_value(view), position = static_cast<int>(graph_.inputs.size());
-      graph_.inputs.push_back({value, read_input_source(view, graph_.type(value), position, access_)});
+      ir::Source source = view.has("documents") ? read_documents(view, value) : read_input_source(view, graph_.type(value), position, access_);
+      graph_.inputs.push_back({value, std::move(source)});
     }
+  }
+
+  /// The ids of the files that an earlier input's bytes come from.
+  ir::Source read_documents(const JsonView& view, int value) const {
+    const JsonView of = view.at("documents");
+    for (const char* other : {"fill", "values", "text"}) {
+      if (view.has(other)) view.fail(fmt::format("expected one of \"documents\" and \"{}\"", other));
+    }
+    std::vector<std::string> names;
+    for (const ir::Leaf& leaf : graph_.inputs) {
+      names.push_back(graph_.values[leaf.value].name);
+      if (names.back() != of.string()) continue;
+      const ir::TensorType &bytes = graph_.type(leaf.value), &ids = graph_.type(value);
+      const bool integers = bytes.dtype != DType::Float32 && ids.dtype != DType::Float32;
+      const auto elements = [](const ir::TensorType& type) { return Tensor::dense(nullptr, type.shape, type.dtype).elements(); };
+      if (!integers || elements(bytes) != elements(ids)) {
+        of.fail(fmt::format("{} cannot number the files of {}", to_string(ids), to_string(bytes)), "both hold integers, as many of each");
+      }
+      return {.kind = ir::Source::Kind::Documents, .integer = leaf.value, .files = leaf.source.files};
+    }
+    of.fail(fmt::format("no earlier input is named {}", support::quote(of.string())), suggestion(of.string(), names));
   }
 
   static void check_role(const JsonView& role) {

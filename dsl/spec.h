@@ -2,10 +2,12 @@
 //
 // A spec is one object: heddle (1), name, dims, masks, inputs, weights, nodes, outputs.
 //   dims     {"S": 4096}; shapes, mask params and integer attributes may be integers, dim names or formulas of them ("S / 2").
+// Formulas of masks and scores read inputs and weights as tables, by name: `doc[q] == doc[k]`.
 //   masks    {"local": {"formula": "abs(q - k) <= w", "params": {"w": 256}}}
 //   inputs   {name, shape, dtype, role?} and at most one of
 //              fill    {"scale": 1, "offset": 0} | {"mod": 256} | {"iota": 0}: seeded by the position of the input
 //              values  [numbers in row-major order]
+//              documents "tokens": for each element of an earlier input that holds files, the number of its file (0, 1, ...)
 //              text    ["LICENSE", ...]: an integer input holds the bytes of these files, one element a byte
 //   weights  {name, shape, dtype?, init, seed?}; init: {"normal": sigma} | {"uniform": a} | {"constant": c} | "zeros" | "ones";
 //              the seed defaults to a hash of the name

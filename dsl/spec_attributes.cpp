@@ -3,21 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
+#include "dsl/names.h"
 #include "heddle/error.h"
-#include "heddle/formula.h"
 #include "src/support/text.h"
 
 namespace heddle::dsl {
 namespace {
 
 using ir::AttributeKind;
-
-bool is_identifier(const std::string& text) {
-  return !text.empty() && !std::isdigit(static_cast<unsigned char>(text[0])) &&
-         std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
-}
 
 int64_t read_flag(const JsonView& view) {
   if (!view.is_integer() || view.integer() < 0 || view.integer() > 1) view.fail("expected 0 or 1");
@@ -31,21 +25,21 @@ std::vector<int64_t> read_sizes(const JsonView& view, const Dims& dims) {
 }
 
 /// A name in "masks", or a formula.
-ir::Expr read_mask(const JsonView& view, const std::vector<ir::NamedMask>& masks) {
+ir::Expr read_mask(const JsonView& view, const ir::Graph& graph) {
   const std::string text = view.string();
   std::vector<std::string> names;
-  for (const ir::NamedMask& mask : masks) {
+  for (const ir::NamedMask& mask : graph.masks) {
     if (mask.name == text) return mask.formula;
     names.push_back(mask.name);
   }
   if (is_identifier(text) && text != "true" && text != "false") {
     view.fail(fmt::format("unknown mask {}", support::quote(text)), suggestion(text, names));
   }
-  return Mask::parse(text, {}, view.origin()).node();
+  return Mask::parse(text, tables_of(graph), view.origin()).node();
 }
 
 void read_attribute(const JsonView& view, const ir::AttributeInfo& attribute, const Dims& dims,
-                    const std::vector<ir::NamedMask>& masks, ir::Node& node) {
+                    const ir::Graph& graph, ir::Node& node) {
   ir::AttributeValue& value = node.attributes[attribute.name];
   switch (attribute.kind) {
     case AttributeKind::Int:
@@ -67,10 +61,10 @@ void read_attribute(const JsonView& view, const ir::AttributeInfo& attribute, co
       value = to_string(read_dtype(view));
       return;
     case AttributeKind::Mask:
-      node.mask = read_mask(view, masks);
+      node.mask = read_mask(view, graph);
       break;
     case AttributeKind::Score:
-      node.score = Score::parse(view.string(), {}, view.origin()).node();
+      node.score = Score::parse(view.string(), tables_of(graph), view.origin()).node();
       break;
   }
   node.attributes.erase(attribute.name);
@@ -111,12 +105,24 @@ DType read_dtype(const JsonView& view) {
   view.fail(fmt::format("unknown dtype {}", support::quote(text)), "use float32, int32 or int64 (f32, i32, i64)");
 }
 
-void read_attributes(const JsonView& view, const Dims& dims, const std::vector<ir::NamedMask>& masks, ir::Node& node) {
+Parameters tables_of(const ir::Graph& graph) {
+  Parameters tables;
+  for (const std::vector<ir::Leaf>* leaves : {&graph.inputs, &graph.weights}) {
+    for (const ir::Leaf& leaf : *leaves) {
+      const ir::Value& value = graph.values[static_cast<size_t>(leaf.value)];
+      const bool readable = is_identifier(value.name) && reserved_as(value.name).empty() && ir::is_table_type(value.type.dtype);
+      if (readable) tables[value.name] = TableOf{value.type.dtype};
+    }
+  }
+  return tables;
+}
+
+void read_attributes(const JsonView& view, const Dims& dims, const ir::Graph& graph, ir::Node& node) {
   const std::vector<ir::AttributeInfo>& known = ir::info(node.op).attributes;
   if (view.has("attrs")) view.at("attrs").expect_keys(names_of(known));
   for (const ir::AttributeInfo& attribute : known) {
     if (view.has("attrs") && view.at("attrs").has(attribute.name)) {
-      read_attribute(view.at("attrs").at(attribute.name), attribute, dims, masks, node);
+      read_attribute(view.at("attrs").at(attribute.name), attribute, dims, graph, node);
     } else if (attribute.required) {
       view.fail(fmt::format("{} needs the attribute '{}'", ir::info(node.op).name, attribute.name), "give it under \"attrs\"");
     }

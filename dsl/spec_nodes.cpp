@@ -9,6 +9,7 @@
 #include "dsl/spec.h"
 #include "dsl/spec_attributes.h"
 #include "heddle/error.h"
+#include "src/ir/rewrite.h"
 #include "src/support/text.h"
 
 namespace heddle::dsl {
@@ -49,12 +50,29 @@ std::vector<std::string> output_names(const JsonView& view, const ir::Node& node
   return names;
 }
 
-Listed read_node(const JsonView& view, const Dims& dims, const std::vector<ir::NamedMask>& masks) {
+/// The inputs and weights that mask and score read, in the order of their names.
+void find_tables(const JsonView& view, const ir::Graph& graph, ir::Node& node) {
+  std::map<std::string, ir::TableUse> uses = ir::tables(node.mask);
+  uses.merge(ir::tables(node.score));
+  for (const auto& [name, use] : uses) {
+    const int value = find_value(graph, name);
+    const std::vector<int64_t>& shape = graph.type(value).shape;
+    if (static_cast<int>(shape.size()) != use.rank) {
+      view.at("attrs").fail(fmt::format("the table '{}' has shape {}, but is read with {} {}", name, ir::shape_text(shape), use.rank,
+                                        use.rank == 1 ? "index" : "indices"),
+                            "give every dimension an index");
+    }
+    node.tables.emplace_back(name, value);
+  }
+}
+
+Listed read_node(const JsonView& view, const Dims& dims, const ir::Graph& graph) {
   view.expect_keys({"op", "name", "inputs", "outputs", "attrs"});
   Listed listed{view, {}, {}, {}};
   listed.node.op = read_op(view.at("op"));
   if (!view.has("name") && !view.has("outputs")) view.fail("the node has neither \"name\" nor \"outputs\"", "give one of them");
-  read_attributes(view, dims, masks, listed.node);
+  read_attributes(view, dims, graph, listed.node);
+  find_tables(view, graph, listed.node);
   if (view.has("name")) listed.node.name = view.at("name").string();
   listed.inputs = read_names(view.at("inputs"));
   listed.outputs = output_names(view, listed.node);
@@ -80,7 +98,7 @@ class NodeBuilder {
     const std::vector<JsonView> views = view_.elements();
     if (views.size() > kMaxNodes) view_.fail(fmt::format("{} nodes, at most {} are read", views.size(), kMaxNodes));
     for (const JsonView& view : views) {
-      listed_.push_back(read_node(view, dims_, graph_.masks));
+      listed_.push_back(read_node(view, dims_, graph_));
       if (!node_names_.emplace(listed_.back().node.name, listed_.size() - 1).second) duplicate_node(listed_.back());
       for (const std::string& name : listed_.back().outputs) add_producer(name);
     }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds, and runs the main job twice: a Longformer-style block over the licence texts that every
-# Debian has. The second run finds its kernel in the cache. The command is left at build/bin/heddle.
+# Installs what is missing, builds, and runs the main job over the licence texts that every Debian has: a Longformer-style block, and a
+# block over the texts packed as documents that attend only within themselves. Each runs twice: the second run finds its kernel in the
+# cache. The command is left at build/bin/heddle.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -15,4 +16,9 @@ for pass in first second; do
   echo
   echo "== $pass run"
   build/bin/heddle run examples/models/longformer_block.json --input "tokens=@$licences/BSD,$licences/Artistic" --check "$@"
+done
+for pass in first second; do
+  echo
+  echo "== packed documents, $pass run"
+  build/bin/heddle run examples/models/packed_documents_block.json --input "tokens=@$licences/BSD,$licences/Artistic,$licences/GPL-2" --check "$@"
 done

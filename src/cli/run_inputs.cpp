@@ -6,6 +6,7 @@
 
 #include "dsl/files.h"
 #include "heddle/error.h"
+#include "src/engine/sources.h"
 #include "src/support/text.h"
 
 namespace heddle::cli {
@@ -85,7 +86,7 @@ InputUse use_in_spec(const ir::Graph& graph, const ir::Leaf& leaf) {
   using Kind = ir::Source::Kind;
   const ir::Value& value = graph.values[leaf.value];
   const Kind kind = leaf.source.kind;
-  const char* origin = kind == Kind::Bytes ? "files" : kind == Kind::Values ? "listed in the spec" : "generated";
+  const char* origin = kind == Kind::Bytes ? "files" : kind == Kind::Documents ? "numbers of files" : kind == Kind::Values ? "listed in the spec" : "generated";
   return {value.name, value.type, origin, leaf.source.files};
 }
 
@@ -97,6 +98,19 @@ void give(const Given& given, const ir::Graph& graph, RunInputs& inputs) {
   use.origin = "files";
   use.files.clear();
   inputs.given[given.name] = array_of(read_files(given, elements_of(given, type), use.files), type);
+}
+
+/// Inputs that number the files of one that was given follow it.
+void follow_documents(const ir::Graph& graph, RunInputs& inputs) {
+  for (size_t i = 0; i < graph.inputs.size(); ++i) {
+    const ir::Leaf& leaf = graph.inputs[i];
+    if (leaf.source.kind != ir::Source::Kind::Documents) continue;
+    const std::string &name = graph.values[leaf.value].name, &of = graph.values[leaf.source.integer].name;
+    if (inputs.given.contains(name) || !inputs.given.contains(of)) continue;
+    const auto use = std::ranges::find(inputs.uses, of, &InputUse::name);
+    inputs.given[name] = engine::document_ids(use->files, graph.type(leaf.value));
+    inputs.uses[i].origin = fmt::format("numbers of the files of {}", of);
+  }
 }
 
 }  // namespace
@@ -113,6 +127,7 @@ RunInputs read_inputs(const std::vector<std::string>& texts, const ir::Graph& gr
   RunInputs inputs;
   for (const ir::Leaf& leaf : graph.inputs) inputs.uses.push_back(use_in_spec(graph, leaf));
   for (const std::string& text : texts) give(parse(text), graph, inputs);
+  follow_documents(graph, inputs);
   return inputs;
 }
 

@@ -10,14 +10,29 @@
 #include "src/engine/problem.h"
 #include "src/engine/reference_attention.h"
 #include "src/engine/row_sample.h"
+#include "src/ir/rewrite.h"
 #include "src/support/timer.h"
 
 namespace heddle::engine {
 namespace {
 
+using ir::Expr;
+
+/// The tables of a use, bound to a kernel; an empty one when it reads none.
+Binding bound(const AttentionUse& use, const Attention& kernel) {
+  BindOptions options{.tables = {}, .batch = use.batch, .heads = use.heads, .kv_heads = use.kv_heads, .sq = use.sq, .sk = use.sk};
+  for (const Expr& formula : {kernel.spec().mask.node(), kernel.spec().score.node()}) {
+    for (const auto& [name, table] : ir::tables(formula)) options.tables[name] = use.tables.at(name).view;
+  }
+  return options.tables.empty() ? Binding() : kernel.bind(options);
+}
+
+/// Milliseconds of a launch, without the bind.
 double timed(const AttentionUse& use, const Attention& kernel, const Tensor& o) {
+  const Binding binding = bound(use, kernel);
   LaunchOptions options;
   options.scale = use.scale;
+  if (binding.state()) options.binding = &binding;
   const support::Timer timer;
   kernel.run(use.q.view, use.k.view, use.v.view, o, nullptr, options);
   return timer.milliseconds();
@@ -34,6 +49,7 @@ class DenseKernel {
  public:
   DenseKernel(Engine& engine, const AttentionUse& use) : kernel_(without_mask(engine, use)), part_(use) {
     const int64_t pairs_a_row = std::max<int64_t>(1, use.batch * use.heads * use.sk);
+    if (!ir::tables(use.kernel.spec().score.node()).empty()) return;  // its tables fit the whole launch only
     part_.sq = std::min(use.sq, std::max<int64_t>(1, kMaxDensePairs / pairs_a_row));
     part_.q.view.shape[2] = part_.sq;
     if (part_.sq > 0) factor_ = static_cast<double>(use.sq) / static_cast<double>(part_.sq);
@@ -69,6 +85,7 @@ bool has_openblas(std::string& why) try {
 /// By the mask's rows where that is quick, else by its facts, else an estimate.
 PairCount pairs_of(const ir::AttentionProblem& problem, const AttentionUse& use, runtime::ThreadPool& pool) {
   if (counts_all_rows(problem, use)) return count_pairs(problem, use, pool);
+  if (problem.mask && !ir::tables(problem.mask).empty()) return count_pairs(problem, use, pool);
   const std::optional<PairCount> exact = pairs_by_facts(problem, use, pool.threads());
   return exact ? *exact : count_pairs(problem, use, pool);
 }

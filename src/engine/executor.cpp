@@ -13,6 +13,7 @@ std::vector<int> last_readers(const ir::Graph& graph) {
   std::vector<int> last(graph.values.size(), kKept);
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     for (int value : graph.nodes[i].inputs) last[value] = static_cast<int>(i);
+    for (const auto& [name, value] : graph.nodes[i].tables) last[value] = static_cast<int>(i);
   }
   for (int value : graph.outputs) last[value] = kKept;
   return last;
@@ -50,8 +51,9 @@ Arrays evaluate(const OpRun& run) {
 
 void Executor::step(size_t index, const ExecuteOptions& options, std::vector<Array>& values, RunResult& result) const {
   const ir::Node& node = graph_.nodes[index];
-  OpRun run{node, {}, {}, pool_, buffers_, options.reference, nullptr, nullptr};
+  OpRun run{node, {}, {}, pool_, buffers_, options.reference, nullptr, nullptr, {}};
   for (int value : node.inputs) run.inputs.push_back(values[value]);
+  for (const auto& [name, value] : node.tables) run.tables[name] = values[value];
   for (int value : node.outputs) run.output_shapes.push_back(graph_.type(value).shape);
   AttentionUse use;
   if (kernels_[index] && !options.reference) run.kernel = &*kernels_[index], run.use = &use;
@@ -60,7 +62,7 @@ void Executor::step(size_t index, const ExecuteOptions& options, std::vector<Arr
   result.times.push_back({node.name, ir::info(node.op).name, timer.milliseconds()});
   for (size_t i = 0; i < outputs.size(); ++i) values[node.outputs[i]] = std::move(outputs[i]);
   if (!run.kernel) return;
-  if (!options.keep_attention) use.q = use.k = use.v = use.o = Array();
+  if (!options.keep_attention) use.q = use.k = use.v = use.o = Array(), use.tables.clear();
   result.attentions.push_back(std::move(use));
 }
 
@@ -75,6 +77,9 @@ RunResult Executor::execute(std::vector<Array> values, const ExecuteOptions& opt
   for (size_t index = 0; index < graph_.nodes.size(); ++index) {
     step(index, options, values, result);
     for (int value : graph_.nodes[index].inputs) {
+      if (last[value] == static_cast<int>(index)) values[value] = Array();
+    }
+    for (const auto& [name, value] : graph_.nodes[index].tables) {
       if (last[value] == static_cast<int>(index)) values[value] = Array();
     }
   }

@@ -5,6 +5,8 @@
 // is written again. Where the graph says float32, arrays are float32 in a run and float64 in a reference run; evaluators follow
 // the dtype of what they are given.
 #pragma once
+#include <map>
+#include <string>
 #include <vector>
 
 #include "heddle/error.h"
@@ -26,6 +28,7 @@ struct OpRun {
   bool reference = false;             ///< float64 in place of float32, attention by the judge.
   const Attention* kernel = nullptr;  ///< Attention, unless reference.
   AttentionUse* use = nullptr;        ///< Attention: filled in when given.
+  std::map<std::string, Array> tables{};  ///< Attention: of mask and score, by name.
 
   Array output(DType dtype, size_t index = 0) const { return buffers.make(output_shapes[index], dtype); }
   DType dtype() const { return inputs[0].view.dtype; }

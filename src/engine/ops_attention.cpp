@@ -36,6 +36,7 @@ AttentionUse use_of(const OpRun& run, const Array& out) {
   use.k = by_heads(run.inputs[1], shape.kv_heads);
   use.v = by_heads(run.inputs[2], shape.kv_heads);
   use.o = by_heads(out, shape.heads);
+  use.tables = run.tables;
   return use;
 }
 
@@ -58,6 +59,9 @@ Arrays judged(const OpRun& run, Array out) {
   use.q = by_heads(rounded(run, run.inputs[0]), heads);
   use.k = by_heads(rounded(run, run.inputs[1]), kv_heads);
   use.v = by_heads(rounded(run, run.inputs[2]), kv_heads);
+  for (auto& [name, table] : use.tables) {
+    if (table.view.dtype == DType::Float64) table = rounded(run, table);
+  }
   store(reference_attention(run.node.mask, run.node.score, use, run.pool.threads()), use.o.view, run.pool);
   return {std::move(out)};
 }
@@ -71,6 +75,7 @@ Arrays evaluate_Attention(const OpRun& run) {
   use.kernel = *run.kernel;
   LaunchOptions options;
   options.scale = use.scale;
+  for (const auto& [name, table] : run.tables) options.tables[name] = table.view;
   run.kernel->run(use.q.view, use.k.view, use.v.view, use.o.view, nullptr, options);
   if (run.use) *run.use = std::move(use);
   return {std::move(out)};

@@ -1,5 +1,6 @@
 #include "src/engine/sources.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "heddle/error.h"
@@ -95,7 +96,24 @@ void fill_integers(const Source& source, T* data, int64_t count, runtime::Thread
 
 }  // namespace
 
+Array document_ids(const std::vector<ir::FileUse>& files, const ir::TensorType& type) {
+  Array array = Array::make(type.shape, type.dtype);
+  const int64_t count = array.view.elements();
+  const auto fill = [&](auto* ids) {
+    int64_t at = 0;
+    for (size_t file = 0; file < files.size(); ++file) {
+      const int64_t end = std::min(count, at + files[file].used);
+      std::fill(ids + at, ids + end, static_cast<std::remove_pointer_t<decltype(ids)>>(file));
+      at = end;
+    }
+    std::fill(ids + at, ids + count, 0);
+  };
+  type.dtype == DType::Int32 ? fill(static_cast<int32_t*>(array.view.data)) : fill(static_cast<int64_t*>(array.view.data));
+  return array;
+}
+
 Array generate(const Source& source, const ir::TensorType& type, runtime::ThreadPool& pool) {
+  if (source.kind == Source::Kind::Documents) return document_ids(source.files, type);
   Array array = Array::make(type.shape, type.dtype);
   const int64_t count = array.view.elements();
   switch (type.dtype) {

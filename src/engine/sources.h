@@ -16,6 +16,9 @@
 
 namespace heddle::engine {
 
+/// The number of the file that each element of an array comes from; all 0 without files. `type`: integers.
+Array document_ids(const std::vector<ir::FileUse>& files, const ir::TensorType& type);
+
 /// A dense array of `type`. Throws InternalError for Source::Kind::None.
 Array generate(const ir::Source& source, const ir::TensorType& type, runtime::ThreadPool& pool);
 

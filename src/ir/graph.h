@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -50,6 +51,7 @@ struct Source {
     Modulo,    ///< Integers below `integer` of the same generator.
     Iota,      ///< integer, integer + 1, ...
     Values,    ///< Listed in `reals` or `integers`.
+    Documents, ///< For each byte of the files of value `integer`, the number of its file: 0, 1, ...
     Bytes,     ///< The bytes of text files, one element a byte.
     Normal,    ///< Mean 0, standard deviation `scale`.
     Uniform,   ///< In [-scale, scale).
@@ -80,6 +82,7 @@ struct Node {
   std::map<std::string, AttributeValue> attributes;
   Expr mask;   ///< Attention: null means every pair.
   Expr score;  ///< Attention: null means s itself.
+  std::vector<std::pair<std::string, int>> tables{};  ///< Attention: tables of mask and score and the inputs or weights they are.
 
   bool has(const std::string& attribute) const { return attributes.contains(attribute); }
   int64_t integer(const std::string& attribute, int64_t fallback) const;
