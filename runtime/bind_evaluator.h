@@ -1,0 +1,38 @@
+// Evaluates a bind program over ranges: one row block, then many ranges of keys.
+#pragma once
+#include <memory>
+#include <vector>
+#include "runtime/bind.h"
+#include "runtime/table_ranges.h"
+
+namespace heddle::runtime {
+
+/// Used by one thread. Allocates only when made and when a read reduces rows longer than before.
+class BindEvaluator {
+ public:
+  /// `tables` in the order of the input's, null where no step reads one; all must outlive this.
+  BindEvaluator(const BindInput& input, const std::vector<std::unique_ptr<TableRanges>>& tables);
+  /// Fixes batch, head and rows; computes all that does not depend on keys.
+  void fix(Interval batch, Interval head, Interval rows);
+  /// What is known of the mask over the fixed rows and these keys: [0, 0] never, [1, 1] always, else [0, 1].
+  Interval over(Interval keys);
+
+ private:
+  struct Read {
+    ReadRanges ranges;
+    const int32_t* index = nullptr;
+    size_t rank = 0;
+  };
+  Interval compute(const BindStep& step);
+  Interval read(Read& read);
+
+  const BindProgram& program_;
+  const std::vector<int64_t>& params_;
+  std::vector<Interval> values_;
+  std::vector<int32_t> by_rows_, by_keys_;  ///< Steps that do not depend on k, and those that do; Read steps look up reads_.
+  std::vector<int32_t> read_at_;            ///< Of a Read step: its place in reads_.
+  std::vector<Read> reads_;
+  Interval variables_[9];
+};
+
+}  // namespace heddle::runtime
