@@ -3,6 +3,7 @@
 #include "heddle/error.h"
 #include "src/analysis/components.h"
 #include "src/analysis/digits.h"
+#include "src/analysis/hulls.h"
 #include "src/ir/attention_problem.h"
 #include "src/ir/rewrite.h"
 
@@ -63,6 +64,11 @@ Rung make_rung(Proof proof, const Expr& mask, const PlaneBounds& bounds) {
   return {proof, {mask, {}, bounds}, split_digits(mask, bounds)};
 }
 
+/// Its rows are the columns.
+Rung exchanged_rung(const Rung& rung) {
+  return make_rung(rung.proof, exchanged(rung.source.mask), {rung.source.bounds.k, rung.source.bounds.q});
+}
+
 }  // namespace
 
 const char* to_string(Proof proof) {
@@ -81,6 +87,7 @@ struct MaskFacts::State {
   std::vector<StageCost> costs;
   std::optional<RowFacts> rows;
   std::optional<Lattice> lattice;
+  std::map<bool, std::optional<LineHulls>> hulls;
   TileStages tile_stages;
   std::map<std::pair<TileShape, bool>, std::optional<TileRelation>> tiles;
 
@@ -144,6 +151,24 @@ struct MaskFacts::State {
         });
   }
 
+  std::optional<std::vector<HullPiece>> hulls_of(const Rung& rung, bool transposed) {
+    const std::string name = transposed ? "column hulls" : "row hulls";
+    const Expr outer = ir::var(transposed ? "k" : "q"), length = ir::var(transposed ? "Sq" : "Sk");
+    return attempt<std::vector<HullPiece>>(
+        rung.digits ? &*rung.digits : nullptr,
+        [&] { return line_hulls(rung.source, {outer, subtract(length, ir::int_const(1)), {}}, log(name)); },
+        [&](const DigitMask& digits) { return digit_hulls(digits, outer, length, log(name + " by digits")); });
+  }
+
+  std::optional<LineHulls> find_hulls(bool transposed) {
+    for (const Rung& rung : rungs) {
+      const auto fixed = rung.proof == Proof::FixedLengths ? options.lengths : std::nullopt;
+      auto pieces = hulls_of(transposed ? exchanged_rung(rung) : rung, transposed);
+      if (pieces) return simplified(rung.proof, std::move(*pieces), fixed);
+    }
+    return std::nullopt;
+  }
+
   std::optional<TileRelation> tiles_of(const Rung& rung, TileShape shape, bool transposed) {
     const std::string name = "tiles " + std::to_string(shape.rows) + "x" + std::to_string(shape.cols) + (transposed ? "^T" : "");
     const auto relation = [&](TileNests nests) {
@@ -196,6 +221,15 @@ std::optional<TileRelation> MaskFacts::tiles(TileShape shape, bool transposed) c
   }
   return entry->second;
 }
+
+std::optional<LineHulls> MaskFacts::hulls(bool transposed) const {
+  const auto [entry, fresh] = state_->hulls.try_emplace(transposed);
+  if (fresh) entry->second = state_->find_hulls(transposed);
+  return entry->second;
+}
+
+bool MaskFacts::mentions_batch() const { return ir::mentions(ir::simplify(state_->mask), "b"); }
+bool MaskFacts::mentions_head() const { return ir::mentions(ir::simplify(state_->mask), "h"); }
 
 std::vector<StageCost> MaskFacts::costs() const { return state_->costs; }
 

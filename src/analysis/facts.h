@@ -1,4 +1,4 @@
-// Exact facts of a mask, asked by query and memoised: rows, affine components, tile relations, lattice, counts.
+// Exact facts of a mask, asked by query and memoised: rows, hulls, affine components, tile relations, lattice.
 //
 // Everything here is exact and carries its proof kind; nothing is sampled or assumed. Method: isl relations under a deterministic
 // operation budget on the plane q >= 0, k >= 0 (no upper bounds; Sq and Sk are parameters only where the formula names them),
@@ -43,6 +43,20 @@ struct TileRelation {
   ir::LoopNest partial, full;
 };
 
+/// First and last allowed position of a line (a row, or a column), where all guards hold; they never hold where it has none.
+struct HullPiece {
+  std::vector<ir::Expr> guards;  ///< Bool, a conjunction; empty means every line.
+  ir::Expr first, last;          ///< Int, inclusive; first <= last where the guards hold.
+};
+
+/// Hulls of all lines inside the mask. Several pieces may hold for one line: its hull goes from the least `first` to the greatest
+/// `last` of them. Free names: q of rows, k of columns; Sq, Sk, b, h and params.
+struct LineHulls {
+  Proof proof = Proof::Symbolic;
+  std::vector<HullPiece> pieces;
+  ir::Expr empty;  ///< Bool: the line has no allowed position, so no piece holds.
+};
+
 /// Time and isl operations of one analysis stage, for printing.
 struct StageCost {
   std::string name;
@@ -84,6 +98,11 @@ class MaskFacts {
   /// Tile relation, or nullopt when it can only be enumerated. transposed: free names kb, NQ = ceil(Sq / rows),
   /// NQF = floor(Sq / rows); the nests visit query tiles qb of key tile kb.
   std::optional<TileRelation> tiles(TileShape shape, bool transposed = false) const;
+  /// Keys of row q, or with `transposed` queries of column k, from first to last; nullopt when they can only be enumerated.
+  std::optional<LineHulls> hulls(bool transposed = false) const;
+  /// Whether the mask differs between batches or heads: simplified, it mentions b or h.
+  bool mentions_batch() const;
+  bool mentions_head() const;
   std::vector<StageCost> costs() const;  ///< Of everything asked so far.
 
  private:

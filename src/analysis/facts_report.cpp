@@ -31,6 +31,23 @@ std::string row_lines(const MaskFacts& facts) {
   return text;
 }
 
+std::string hull_lines(const MaskFacts& facts, bool transposed) {
+  const char* name = transposed ? "column hulls" : "row hulls";
+  const std::optional<LineHulls> hulls = facts.hulls(transposed);
+  if (!hulls) return fmt::format("{}: only by enumeration\n", name);
+  std::string text = fmt::format("{}: {}\n", name, to_string(hulls->proof));
+  for (const HullPiece& piece : hulls->pieces) {
+    text += fmt::format("  [{}]: {} .. {}\n", condition(piece.guards), ir::print(piece.first), ir::print(piece.last));
+  }
+  const bool none = hulls->empty->op == ir::Op::BoolConst && hulls->empty->integer == 0;
+  return text + fmt::format("  empty: {}\n", none ? "none" : ir::print(hulls->empty));
+}
+
+std::string mention_line(const MaskFacts& facts) {
+  const char* differs = facts.mentions_batch() ? facts.mentions_head() ? "batches and heads" : "batches" : "heads";
+  return facts.mentions_batch() || facts.mentions_head() ? fmt::format("differs between: {}\n", differs) : "";
+}
+
 std::string tile_lines(const MaskFacts& facts, TileShape shape) {
   const std::optional<TileRelation> relation = facts.tiles(shape);
   if (!relation) return fmt::format("tiles {}x{}: only by enumeration\n", shape.rows, shape.cols);
@@ -42,7 +59,7 @@ std::string tile_lines(const MaskFacts& facts, TileShape shape) {
 
 std::string print(const MaskFacts& facts, TileShape shape) {
   std::string text = fmt::format("mask: {}\n", ir::print(facts.mask()));
-  text += row_lines(facts) + tile_lines(facts, shape) + "stages:\n";
+  text += mention_line(facts) + row_lines(facts) + hull_lines(facts, false) + hull_lines(facts, true) + tile_lines(facts, shape) + "stages:\n";
   for (const StageCost& cost : facts.costs()) {
     text += fmt::format("  {:28} {:7.2f} ms {:7} operations  {}\n", cost.name, cost.milliseconds, cost.operations, cost.outcome);
   }

@@ -9,14 +9,6 @@ namespace {
 
 using ir::Expr;
 
-void stage(IslContext& context, const StageLog& log, const char* name, const std::function<void()>& work) {
-  run_stage(context, log.prefix + ": " + name, log.budget, *log.costs, work);
-}
-
-Plane whole_plane(const IslContext& context, const MaskSource& source) {
-  return build_plane(context, source.mask, Parameters::of(source.mask, source.aliases), source.bounds);
-}
-
 /// The stride of k over all of { [q, k] }, from a copy that nothing else uses.
 MaskFacts::Lattice stride_of(const Plane& plane, const Expr& outer) {
   isl_map* rows = isl_map_move_dims(isl_map_from_range(detached(plane.allowed).release()), isl_dim_in, 0, isl_dim_out, 0, 1);
@@ -38,12 +30,20 @@ MaskFacts::Lattice stride_of(const Plane& plane, const Expr& outer) {
 
 }  // namespace
 
+void isl_stage(IslContext& context, const StageLog& log, const char* name, const std::function<void()>& work) {
+  run_stage(context, log.prefix + ": " + name, log.budget, *log.costs, work);
+}
+
+Plane whole_plane(const IslContext& context, const MaskSource& source) {
+  return build_plane(context, source.mask, Parameters::of(source.mask, source.aliases), source.bounds);
+}
+
 ir::LoopNest row_nest(const MaskSource& source, const NestNames& names, const StageLog& log) {
   IslContext context;
   ir::LoopNest nest;
   Plane plane;
-  stage(context, log, "build", [&] { plane = whole_plane(context, source); });
-  stage(context, log, "nest", [&] { nest = read_nest(disjoint_pieces(plane.allowed), 0, plane.context, plane.parameters, names); });
+  isl_stage(context, log, "build", [&] { plane = whole_plane(context, source); });
+  isl_stage(context, log, "nest", [&] { nest = read_nest(disjoint_pieces(plane.allowed), 0, plane.context, plane.parameters, names); });
   return nest;
 }
 
@@ -53,8 +53,8 @@ TileStages::Work& TileStages::work(const MaskSource& source, TileShape shape, co
   if (known.work) return *known.work;
   auto fresh = std::make_unique<Work>();
   try {
-    stage(fresh->context, log, "build", [&] { fresh->plane = whole_plane(fresh->context, source); });
-    stage(fresh->context, log, "relation", [&] { fresh->sets = tile_sets(fresh->plane, shape); });
+    isl_stage(fresh->context, log, "build", [&] { fresh->plane = whole_plane(fresh->context, source); });
+    isl_stage(fresh->context, log, "relation", [&] { fresh->sets = tile_sets(fresh->plane, shape); });
   } catch (...) {
     known.error = std::current_exception();
     throw;
@@ -68,7 +68,7 @@ TileNests TileStages::nests(const MaskSource& source, TileShape shape, bool tran
   const int outer = transposed ? 1 : 0;
   TileNests nests;
   try {
-    stage(found.context, log, "nests", [&] {
+    isl_stage(found.context, log, "nests", [&] {
       nests.partial = read_nest(found.sets.partial, outer, found.plane.context, found.plane.parameters, names);
       nests.full = read_nest(found.sets.full, outer, found.plane.context, found.plane.parameters, names);
     });
@@ -82,7 +82,7 @@ TileNests TileStages::nests(const MaskSource& source, TileShape shape, bool tran
 MaskFacts::Lattice lattice_of(const MaskSource& source, const Expr& outer, const StageLog& log) {
   IslContext context;
   MaskFacts::Lattice lattice;
-  stage(context, log, "stride", [&] {
+  isl_stage(context, log, "stride", [&] {
     lattice = stride_of(whole_plane(context, source), outer);
   });
   return lattice;

@@ -3,6 +3,7 @@
 // Everything throws NotAffine or OverBudget when isl cannot do it, after the stage's cost was logged.
 #pragma once
 #include <exception>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -25,6 +26,11 @@ struct StageLog {
   uint64_t budget = 0;
   std::vector<StageCost>* costs = nullptr;
 };
+
+/// Runs `work` under the budget and logs its cost as a stage `name` of the log's prefix.
+void isl_stage(IslContext& context, const StageLog& log, const char* name, const std::function<void()>& work);
+/// The source on its plane, with every name of its mask as a parameter.
+Plane whole_plane(const IslContext& context, const MaskSource& source);
 
 /// Rows of a source as a nest.
 ir::LoopNest row_nest(const MaskSource& source, const NestNames& names, const StageLog& log);

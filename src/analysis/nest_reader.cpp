@@ -50,13 +50,29 @@ Expr condition(const Expr& aff, bool equality) {
   return ir::simplify(ir::make(equality ? Op::Eq : Op::Ge, {left, right}));
 }
 
+std::vector<Constraint> all_constraints(const isl::basic_set& piece) {
+  const ConstraintList list(checked(isl_basic_set_get_constraint_list(piece.get())));
+  const isl_size count = isl_constraint_list_n_constraint(list.get());
+  if (count < 0) throw OverBudget("isl returned nothing");
+  std::vector<Constraint> constraints;
+  for (int i = 0; i < count; ++i) constraints.emplace_back(checked(isl_constraint_list_get_constraint(list.get(), i)));
+  return constraints;
+}
+
+bool is_equality(const Constraint& constraint) { return yes(isl_constraint_is_equality(constraint.get())); }
+
+bool implied_by(const isl::set& context, const Constraint& constraint) {
+  isl_set* parameters = isl_set_params(isl_set_from_basic_set(isl_basic_set_from_constraint(isl_constraint_copy(constraint.get()))));
+  return context.is_subset(isl::manage(checked(parameters)));
+}
+
 class PieceReader {
  public:
   PieceReader(const isl::basic_set& piece, const isl::set& context, const SpaceNames& names)
       : piece_(piece), context_(context), names_(names) {}
 
   ir::NestPiece read(const NestNames& names) {
-    const std::vector<Constraint> constraints = all_constraints();
+    const std::vector<Constraint> constraints = all_constraints(piece_);
     if (std::any_of(constraints.begin(), constraints.end(), is_equality)) read_stride();
     for (const Constraint& constraint : constraints) add_constraint(constraint);
     if (loop_.lower.empty()) loop_.lower.push_back(ir::int_const(0));
@@ -68,16 +84,6 @@ class PieceReader {
   }
 
  private:
-  std::vector<Constraint> all_constraints() const {
-    const ConstraintList list(checked(isl_basic_set_get_constraint_list(piece_.get())));
-    const isl_size count = isl_constraint_list_n_constraint(list.get());
-    if (count < 0) throw OverBudget("isl returned nothing");
-    std::vector<Constraint> constraints;
-    for (int i = 0; i < count; ++i) constraints.emplace_back(checked(isl_constraint_list_get_constraint(list.get(), i)));
-    return constraints;
-  }
-  static bool is_equality(const Constraint& constraint) { return yes(isl_constraint_is_equality(constraint.get())); }
-
   /// Strides come from equalities only; isl is asked about a copy, because it changes what it is asked about.
   void read_stride() {
     const isl::set alone = detached(isl::set(piece_));
@@ -103,7 +109,7 @@ class PieceReader {
       if (equality) add_implied_bound(aff.neg());
     } else if (const int64_t factor = factor_of_visited(aff); factor != 0) {
       add_bounds(factor, rest, equality);
-    } else if (!implied_by_context(constraint)) {
+    } else if (!implied_by(context_, constraint)) {
       add_once(result_.guards, condition(remainder.expr, equality));
     }
   }
@@ -167,11 +173,6 @@ class PieceReader {
     return lattice.is_subset(given);
   }
 
-  bool implied_by_context(const Constraint& constraint) const {
-    isl_set* parameters = isl_set_params(isl_set_from_basic_set(isl_basic_set_from_constraint(isl_constraint_copy(constraint.get()))));
-    return context_.is_subset(isl::manage(checked(parameters)));
-  }
-
   const isl::basic_set& piece_;
   const isl::set& context_;
   const SpaceNames& names_;
@@ -180,6 +181,8 @@ class PieceReader {
   ir::NestPiece result_;
 };
 
+}  // namespace
+
 isl::basic_set outer_as_parameter(const isl::basic_set& piece, int outer) {
   const isl_size count = isl_basic_set_dim(piece.get(), isl_dim_param);
   if (count < 0) throw OverBudget("isl returned nothing");
@@ -187,14 +190,22 @@ isl::basic_set outer_as_parameter(const isl::basic_set& piece, int outer) {
   return isl::manage(checked(isl_basic_set_set_dim_name(moved, isl_dim_param, count, "outer")));
 }
 
-isl::set aligned_context(const isl::set& context, const isl::set& set, std::optional<int64_t> outer_end) {
+isl::set outer_context(const isl::set& context, const isl::set& set, std::optional<int64_t> outer_end) {
   const std::string end = outer_end ? " and outer < " + std::to_string(*outer_end) : "";
   const isl::set outer(context.ctx(), "[outer] -> { : outer >= 0" + end + " }");
   const isl::set both = context.intersect(outer);
   return isl::manage(checked(isl_set_align_params(both.copy(), isl_space_params(isl_set_get_space(set.get())))));
 }
 
-}  // namespace
+std::vector<Expr> read_conditions(const isl::basic_set& parameters, const isl::set& context, const SpaceNames& names) {
+  std::vector<Expr> conditions;
+  for (const Constraint& constraint : all_constraints(parameters)) {
+    if (implied_by(context, constraint)) continue;
+    const isl::aff aff = isl::manage(checked(isl_constraint_get_aff(constraint.get())));
+    add_once(conditions, condition(scaled_affine(aff, names).expr, is_equality(constraint)));
+  }
+  return conditions;
+}
 
 ir::LoopNest read_nest(const std::vector<isl::basic_set>& pieces, int outer, const isl::set& context, const Parameters& parameters,
                        const NestNames& names) {
@@ -205,7 +216,7 @@ ir::LoopNest read_nest(const std::vector<isl::basic_set>& pieces, int outer, con
   ir::LoopNest nest;
   for (const isl::basic_set& piece : pieces) {
     const isl::basic_set moved = outer_as_parameter(piece, outer);
-    const isl::set known = aligned_context(context, isl::set(moved), names.outer_end);
+    const isl::set known = outer_context(context, isl::set(moved), names.outer_end);
     if (isl::set(moved).intersect_params(known).is_empty()) continue;
     nest.pieces.push_back(PieceReader(moved, known, space).read(names));
   }

@@ -27,4 +27,11 @@ struct NestNames {
 ir::LoopNest read_nest(const std::vector<isl::basic_set>& pieces, int outer, const isl::set& context, const Parameters& parameters,
                        const NestNames& names);
 
+/// The piece with dimension `outer` as a last parameter.
+isl::basic_set outer_as_parameter(const isl::basic_set& piece, int outer);
+/// What holds of the parameters of `set` in any case: `context`, and that the parameter of outer_as_parameter is in its range.
+isl::set outer_context(const isl::set& context, const isl::set& set, std::optional<int64_t> outer_end);
+/// The constraints of a set of parameters that `context` does not imply, as conditions.
+std::vector<ir::Expr> read_conditions(const isl::basic_set& parameters, const isl::set& context, const SpaceNames& names);
+
 }  // namespace heddle::analysis
