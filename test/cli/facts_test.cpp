@@ -76,6 +76,19 @@ TEST(FactsCommand, TextNamesTheCounts) {
   EXPECT_NE(outcome.out.find("5050"), std::string::npos) << outcome.out;
 }
 
+TEST(FactsCommand, HullsOfRowsAndColumns) {
+  const json found = facts({"--mask", "k <= q && q - k < 256", "--sq", "512"});
+  EXPECT_EQ(found["row_hulls"]["proof"], "symbolic");
+  EXPECT_EQ(found["row_hulls"]["pieces"],
+            json::parse(R"json([{"guards": ["q - 255 <= Sk - 1"], "first": "max(q - 255, 0)", "last": "min(q, Sk - 1)"}])json"));
+  EXPECT_EQ(found["column_hulls"]["pieces"],
+            json::parse(R"json([{"guards": ["k <= Sq - 1"], "first": "k", "last": "min(k + 255, Sq - 1)"}])json"));
+  EXPECT_EQ(found["column_hulls"]["empty"], "k > Sq - 1");
+  EXPECT_EQ(found["mentions_head"], false);
+  EXPECT_EQ(facts({"--mask", "k <= q + h", "--at", "h=1", "--sq", "4"})["mentions_head"], true);
+  EXPECT_EQ(facts({"--mask", "(q * k) % 7 < 3", "--sq", "4"})["row_hulls"], nullptr);
+}
+
 /// Every tenth case file mask without tables gives the counts that brute force gave.
 TEST(FactsCommand, AgreesWithTheCaseFile) {
   const json cases = json::parse(read_file(HEDDLE_SOURCE_DIR "/test/cases/masks.json"))["cases"];

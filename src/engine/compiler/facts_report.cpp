@@ -49,12 +49,26 @@ Json sample_rows_json(const analysis::MaskCounts& counts) {
   return json;
 }
 
+Json texts(const std::vector<ir::Expr>& exprs) {
+  Json json = Json::array();
+  for (const ir::Expr& expr : exprs) json.push_back(ir::print(expr));
+  return json;
+}
+
+/// Null where hulls can only be enumerated.
+Json hulls_json(const std::optional<analysis::LineHulls>& hulls) {
+  if (!hulls) return nullptr;
+  Json pieces = Json::array();
+  for (const analysis::HullPiece& piece : hulls->pieces) {
+    pieces.push_back({{"guards", texts(piece.guards)}, {"first", ir::print(piece.first)}, {"last", ir::print(piece.last)}});
+  }
+  return {{"proof", to_string(hulls->proof)}, {"pieces", pieces}, {"empty", ir::print(hulls->empty)}};
+}
+
 Json components_json(const analysis::MaskFacts& facts) {
   Json json = Json::array();
   for (const analysis::AffineComponent& component : facts.components()) {
-    Json rows = Json::array();
-    for (const ir::Expr& guard : component.rows) rows.push_back(ir::print(guard));
-    json.push_back({{"rows", rows},
+    json.push_back({{"rows", texts(component.rows)},
                     {"offset", ir::print(component.offset)},
                     {"count", ir::print(component.count)},
                     {"stride", component.stride}});
@@ -112,6 +126,10 @@ FactsReport facts_report(const FactsRequest& request) {
   add_counts(json, counts);
   json["components"] = components_json(facts);
   json["components_complete"] = facts.proof() != analysis::Proof::Enumerated && facts.components().size() == facts.rows().pieces.size();
+  json["row_hulls"] = hulls_json(facts.hulls());
+  json["column_hulls"] = hulls_json(facts.hulls(true));
+  json["mentions_batch"] = facts.mentions_batch();
+  json["mentions_head"] = facts.mentions_head();
   const analysis::TileShape shape = wanted.tiles.empty() ? analysis::TileShape{64, 64} : wanted.tiles.front();
   const std::string text = print(facts, shape) + counts_text(request, counts) + fmt::format("{:.2f} ms\n", milliseconds);
   return {text, json.dump(2), counts.nnz};
