@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "heddle/error.h"
+#include "src/analysis/table_lanes.h"
 
 namespace heddle::analysis {
 namespace {
@@ -97,16 +98,22 @@ void BatchProgram::declare_fixed(const std::map<std::string, int64_t>& values) {
   }
 }
 
+void BatchProgram::declare_tables(const ir::Tables& tables) {
+  for (const auto& [name, table] : tables) {
+    table_names_[name] = static_cast<int64_t>(tables_.size());
+    tables_.push_back(table);
+  }
+}
+
 int BatchProgram::push(Node node) {
-  for (int operand : {node.a, node.b, node.c}) {
+  for (int operand : node.operands) {
     if (operand >= 0) node.depends |= nodes_[operand].depends;
   }
   uint64_t hash = mix(static_cast<uint64_t>(node.op), static_cast<uint64_t>(node.integer));
-  for (int operand : {node.a, node.b, node.c}) hash = mix(hash, static_cast<uint64_t>(operand));
+  for (int operand : node.operands) hash = mix(hash, static_cast<uint64_t>(operand));
   for (auto [at, end] = known_.equal_range(hash); at != end; ++at) {
     const Node& other = nodes_[at->second];
-    const bool same = other.op == node.op && other.a == node.a && other.b == node.b && other.c == node.c;
-    if (same && other.integer == node.integer) return at->second;
+    if (other.op == node.op && other.operands == node.operands && other.integer == node.integer) return at->second;
   }
   const int number = static_cast<int>(nodes_.size());
   nodes_.push_back(node);
@@ -118,7 +125,7 @@ int BatchProgram::push(Node node) {
 
 int BatchProgram::constant(int64_t value) { return push({.op = Op::IntConst, .integer = value}); }
 
-int BatchProgram::add(Op op, int a, int b) { return push({.op = op, .a = a, .b = b}); }
+int BatchProgram::add(Op op, int a, int b) { return push({.op = op, .operands = {a, b, -1, -1}}); }
 
 int BatchProgram::add(const ir::Expr& expr) {
   if (expr->op == Op::IntConst || expr->op == Op::BoolConst) return constant(expr->integer);
@@ -129,8 +136,12 @@ int BatchProgram::add(const ir::Expr& expr) {
     return found->second;
   }
   Node node{.op = expr->op};
-  int* const places[] = {&node.a, &node.b, &node.c};
-  for (size_t i = 0; i < expr->operands.size(); ++i) *places[i] = add(expr->operands[i]);
+  if (expr->op == Op::Read) {
+    const auto found = table_names_.find(expr->name);
+    if (found == table_names_.end()) throw InternalError("row sweep", "no table '" + expr->name + "'");
+    node.integer = found->second;
+  }
+  for (size_t i = 0; i < expr->operands.size(); ++i) node.operands[i] = add(expr->operands[i]);
   return push(node);
 }
 
@@ -139,7 +150,8 @@ void BatchProgram::run(int stage, int n) {
 }
 
 void BatchProgram::divide(const Node& node, int64_t* out, int n) const {
-  const Operand a{data(node.a), varies(node.a)}, b{data(node.b), varies(node.b)};
+  const int dividend = node.operands[0], by = node.operands[1];
+  const Operand a{data(dividend), varies(dividend)}, b{data(by), varies(by)};
   const bool quotient = node.op == Op::Div;
   const int64_t divisor = *b.data;
   if (!a.varies || b.varies || divisor <= 0) {
@@ -158,14 +170,23 @@ void BatchProgram::divide(const Node& node, int64_t* out, int n) const {
   }
 }
 
+void BatchProgram::read(const Node& node, int64_t* out, int n) const {
+  const Tensor& table = tables_[static_cast<size_t>(node.integer)];
+  std::array<LaneIndex, kMaxTableRank> indices{};
+  const size_t rank = table.shape.size();
+  for (size_t d = 0; d < rank; ++d) indices[d] = {data(node.operands[d]), varies(node.operands[d])};
+  read_lanes(table, {indices.data(), rank}, out, n);
+}
+
 void BatchProgram::step(const Node& node, int64_t* out, int n) const {
   using I = int64_t;
   if (node.op == Op::IntConst) {
     *out = node.integer;
     return;
   }
-  const Operand a{data(node.a), varies(node.a)};
-  const Operand b = node.b < 0 ? a : Operand{data(node.b), varies(node.b)};
+  if (node.op == Op::Read) return read(node, out, n);
+  const auto operand = [&](int number) { return Operand{data(number), varies(number)}; };
+  const Operand a = operand(node.operands[0]), b = node.operands[1] < 0 ? a : operand(node.operands[1]);
   switch (node.op) {
     case Op::Neg: return map1(a, out, n, [](I x) { return sub_wrap(0, x); });
     case Op::Not: return map1(a, out, n, [](I x) { return I{x == 0}; });
@@ -185,7 +206,7 @@ void BatchProgram::step(const Node& node, int64_t* out, int n) const {
     case Op::Ne: return map2(a, b, out, n, [](I x, I y) { return I{x != y}; });
     case Op::And: return map2(a, b, out, n, [](I x, I y) { return x & y; });
     case Op::Or: return map2(a, b, out, n, [](I x, I y) { return x | y; });
-    case Op::Select: return select(a, b, {data(node.c), varies(node.c)}, out, n);
+    case Op::Select: return select(a, b, operand(node.operands[2]), out, n);
     default: throw InternalError("row sweep", std::string("unexpected operation ") + ir::op_text(node.op));
   }
 }

@@ -3,10 +3,13 @@
 // Used by the row sweep (lanes are rows) and by the enumeration (lanes are keys, the row is a uniform). Values are those of
 // ir::evaluate_int and ir::evaluate_bool: arithmetic wraps, division and modulo are floor and total.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
+#include "heddle/bind_program.h"
+#include "src/ir/evaluate.h"
 #include "src/ir/expr.h"
 
 namespace heddle::analysis {
@@ -23,8 +26,11 @@ class BatchProgram {
   void declare_fixed(const std::map<std::string, int64_t>& values);
   bool declares(const std::string& name) const { return names_.count(name) > 0; }
 
-  /// Adds an expression over declared names; equal sub-expressions share a node. Throws InternalError for an undeclared name or a
-  /// Real sub-expression.
+  /// The tables that expressions may read; the views are copied, the memory must outlive this object.
+  void declare_tables(const ir::Tables& tables);
+
+  /// Adds an expression over declared names; equal sub-expressions share a node. Throws InternalError for an undeclared name or
+  /// table and for a Real sub-expression.
   int add(const ir::Expr& expr);
   int add(ir::Op op, int a, int b);   ///< A binary operation of two nodes.
   int constant(int64_t value);
@@ -46,8 +52,8 @@ class BatchProgram {
  private:
   struct Node {
     ir::Op op;
-    int a = -1, b = -1, c = -1;
-    int64_t integer = 0;
+    std::array<int, kMaxTableRank> operands = {-1, -1, -1, -1};
+    int64_t integer = 0;  ///< A constant, or the table of a Read.
     uint8_t depends = 0;  ///< Bit 0: a Uniform name, bit 1: a Lane name.
   };
   static size_t index(int node) { return static_cast<size_t>(node) * kLanes; }
@@ -55,11 +61,14 @@ class BatchProgram {
   void run(int stage, int n);
   void step(const Node& node, int64_t* out, int n) const;
   void divide(const Node& node, int64_t* out, int n) const;
+  void read(const Node& node, int64_t* out, int n) const;
 
   std::vector<Node> nodes_;
   std::vector<int64_t> values_;
   std::vector<int> stages_[4];
   std::map<std::string, int> names_;
+  std::vector<Tensor> tables_;
+  std::map<std::string, int64_t> table_names_;  ///< To their places.
   std::multimap<uint64_t, int> known_;  ///< Structural hash of a node to its index.
 };
 

@@ -46,13 +46,13 @@ void add_bits(const uint64_t* words, int64_t sk, const CellGrid& grid, int64_t* 
   }
 }
 
-void count_bits_of_rows(const ir::Expr& mask, Lengths lengths, const Ints& ints, const CellGrid& grid, int64_t begin, int64_t end,
+void count_bits_of_rows(const ir::Expr& mask, Lengths lengths, const MaskInputs& inputs, const CellGrid& grid, int64_t begin, int64_t end,
                         int64_t* totals) {
   const int64_t step = std::clamp<int64_t>(kMaxBits / std::max<int64_t>(lengths.sk, 1), 1, NestRows::batch());
   const int64_t words = words_for(lengths.sk);
   for (int64_t at = begin; at < end; at += step) {
     const int64_t rows = std::min(step, end - at);
-    const std::vector<uint64_t> bits = mask_bits(mask, lengths, at, rows, ints);
+    const std::vector<uint64_t> bits = mask_bits(mask, lengths, at, rows, inputs);
     for (int64_t row = 0; row < rows; ++row) add_bits(bits.data() + row * words, lengths.sk, grid, totals);
   }
 }
@@ -67,20 +67,20 @@ void check_countable(const MaskFacts& facts, Lengths lengths) {
                   "use smaller lengths, or write the mask with sums, comparisons and / and % by constants");
 }
 
-CellGrid count_cells(const MaskFacts& facts, Lengths lengths, TileShape cell, int threads, const Ints& ints) {
+CellGrid count_cells(const MaskFacts& facts, Lengths lengths, TileShape cell, int threads, const Ints& ints, const ir::Tables& tables) {
   CellGrid grid{cell, ceil_div(lengths.sq, cell.rows), ceil_div(lengths.sk, cell.cols), {}};
   grid.allowed.resize(grid.rows * grid.cols);
   if (grid.allowed.empty()) return grid;
-  Ints values = ints;
-  values["Sq"] = lengths.sq;
-  values["Sk"] = lengths.sk;
+  MaskInputs inputs{ints, tables};
+  inputs.ints["Sq"] = lengths.sq;
+  inputs.ints["Sk"] = lengths.sk;
   const ir::LoopNest* const rows = facts.proof() == Proof::Enumerated ? nullptr : &facts.rows();
   std::vector<std::unique_ptr<NestCells>> workers(std::max(threads, 1));
   parallel_units(threads, grid.rows, [&](int thread, int64_t at) {
     const int64_t begin = at * cell.rows, end = std::min(lengths.sq, begin + cell.rows);
     int64_t* const totals = grid.allowed.data() + at * grid.cols;
-    if (!rows) return count_bits_of_rows(facts.mask(), lengths, values, grid, begin, end, totals);
-    if (!workers[thread]) workers[thread] = std::make_unique<NestCells>(*rows, values, grid);
+    if (!rows) return count_bits_of_rows(facts.mask(), lengths, inputs, grid, begin, end, totals);
+    if (!workers[thread]) workers[thread] = std::make_unique<NestCells>(*rows, inputs.ints, grid);
     workers[thread]->count(begin, end, totals);
   });
   return grid;

@@ -9,6 +9,7 @@
 #include "src/analysis/row_sweep.h"
 #include "src/analysis/row_totals.h"
 #include "src/ir/rewrite.h"
+#include "src/ir/table_bounds.h"
 #include "src/support/timer.h"
 
 namespace heddle::analysis {
@@ -46,6 +47,14 @@ std::set<std::string> names_of(const ir::Expr& mask) {
   return names;
 }
 
+void check_tables(const ir::Expr& mask, Lengths lengths, const Ints& values, const ir::Tables& tables) {
+  const ir::Expr at_values = ir::substitute(mask, [&](const ir::ExprNode& leaf) -> ir::Expr {
+    const auto found = leaf.op == ir::Op::Var || leaf.op == ir::Op::Param ? values.find(leaf.name) : values.end();
+    return found == values.end() ? nullptr : ir::int_const(found->second);
+  });
+  ir::check_tables(at_values, nullptr, tables, {{"q", {0, lengths.sq - 1}}, {"k", {0, lengths.sk - 1}}});
+}
+
 CountRequest with_distinct_tiles(CountRequest request) {
   std::sort(request.tiles.begin(), request.tiles.end());
   request.tiles.erase(std::unique(request.tiles.begin(), request.tiles.end()), request.tiles.end());
@@ -69,13 +78,14 @@ MaskCounts count_symbolic(const MaskFacts& facts, Lengths lengths, const CountRe
 
 }  // namespace
 
-MaskCounts count(const MaskFacts& facts, Lengths lengths, const CountRequest& wanted, const Ints& ints) {
+MaskCounts count(const MaskFacts& facts, Lengths lengths, const CountRequest& wanted, const Ints& ints, const ir::Tables& tables) {
   check(lengths, wanted);
   const CountRequest request = with_distinct_tiles(wanted);
   const support::Timer timer;
   const Ints values = with_lengths(ints, lengths, names_of(facts.mask()));
+  check_tables(facts.mask(), lengths, values, tables);
   const bool enumerated = facts.proof() == Proof::Enumerated;
-  MaskCounts counts = enumerated ? enumerate(facts.mask(), lengths, request, values) : count_symbolic(facts, lengths, request, values);
+  MaskCounts counts = enumerated ? enumerate(facts.mask(), lengths, request, {values, tables}) : count_symbolic(facts, lengths, request, values);
   counts.proof = facts.proof();
   counts.milliseconds = timer.milliseconds();
   return counts;

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 #include "src/analysis/facts.h"
+#include "src/ir/evaluate.h"
 
 namespace heddle::analysis {
 
@@ -42,8 +43,9 @@ struct MaskCounts {
 };
 
 /// Counts at lengths sq x sk (both may be 0). `ints`: values of b, h, sizes other than Sq and Sk, and dynamic parameters that
-/// the mask mentions. Throws UserError when one is missing.
+/// the mask mentions; `tables`: those that it reads. Throws UserError when one is missing, and for a table that certainly does not fit
+/// (ir::check_tables).
 MaskCounts count(const MaskFacts& facts, Lengths lengths, const CountRequest& request,
-                 const std::map<std::string, int64_t>& ints = {});
+                 const std::map<std::string, int64_t>& ints = {}, const ir::Tables& tables = {});
 
 }  // namespace heddle::analysis

@@ -16,15 +16,14 @@ namespace {
 constexpr int64_t kBlockRows = 16;       ///< Rows whose bits are made together, so that k-only parts are shared.
 constexpr int64_t kUnitRows = 256;       ///< Least rows of a unit of work; a thread holds their bits when they are hashed in order.
 
-using Ints = std::map<std::string, int64_t>;
-
 /// The formula compiled with q uniform and k in lanes.
 class PairProgram {
  public:
-  PairProgram(const ir::Expr& mask, const Ints& ints) {
+  PairProgram(const ir::Expr& mask, const MaskInputs& inputs) {
     q_ = program_.declare("q", BatchProgram::Slot::Uniform);
     k_ = program_.declare("k", BatchProgram::Slot::Lane);
-    program_.declare_fixed(ints);
+    program_.declare_fixed(inputs.ints);
+    program_.declare_tables(inputs.tables);
     result_ = program_.add(mask);
     program_.run_fixed();
   }
@@ -94,8 +93,8 @@ class BitTiles {
 /// What one thread accumulates.
 class Worker {
  public:
-  Worker(const ir::Expr& mask, Lengths lengths, const CountRequest& request, const Ints& ints)
-      : program_(mask, ints), lengths_(lengths), pieces_(request.pieces), words_(words_for(lengths.sk)) {
+  Worker(const ir::Expr& mask, Lengths lengths, const CountRequest& request, const MaskInputs& inputs)
+      : program_(mask, inputs), lengths_(lengths), pieces_(request.pieces), words_(words_for(lengths.sk)) {
     if (request.columns) columns_.resize(words_);
     for (const TileShape& shape : request.tiles) tiles_.emplace_back(shape, lengths);
   }
@@ -141,8 +140,8 @@ class Worker {
   std::vector<BitTiles> tiles_;
 };
 
-SampleRow sample(const ir::Expr& mask, Lengths lengths, int64_t row, const Ints& ints) {
-  const std::vector<uint64_t> bits = mask_bits(mask, lengths, row, 1, ints);
+SampleRow sample(const ir::Expr& mask, Lengths lengths, int64_t row, const MaskInputs& inputs) {
+  const std::vector<uint64_t> bits = mask_bits(mask, lengths, row, 1, inputs);
   SampleRow result{row};
   each_bit(bits.data(), static_cast<int64_t>(bits.size()), [&](int64_t column) {
     if (result.count++ == 0) result.first = column;
@@ -173,10 +172,10 @@ void run_all(Workers& workers, const std::function<std::unique_ptr<Worker>()>& m
 
 }  // namespace
 
-MaskCounts enumerate(const ir::Expr& mask, Lengths lengths, const CountRequest& request, const Ints& ints) {
+MaskCounts enumerate(const ir::Expr& mask, Lengths lengths, const CountRequest& request, const MaskInputs& inputs) {
   Workers workers(std::max(request.threads, 1));
   Fnv1a64 hash;
-  run_all(workers, [&] { return std::make_unique<Worker>(mask, lengths, request, ints); }, lengths, request, hash);
+  run_all(workers, [&] { return std::make_unique<Worker>(mask, lengths, request, inputs); }, lengths, request, hash);
   MaskCounts counts;
   RowTotals totals;
   const int64_t words = words_for(lengths.sk);
@@ -188,14 +187,14 @@ MaskCounts enumerate(const ir::Expr& mask, Lengths lengths, const CountRequest& 
   totals.store(request, counts);
   if (request.columns) counts.empty_cols = lengths.sk - count_bits(columns.data(), 0, lengths.sk);
   if (request.checksum) counts.fnv1a64 = hash.value();
-  for (int64_t row : sampled_rows(lengths.sq)) counts.sample_rows.push_back(sample(mask, lengths, row, ints));
+  for (int64_t row : sampled_rows(lengths.sq)) counts.sample_rows.push_back(sample(mask, lengths, row, inputs));
   return counts;
 }
 
-std::vector<uint64_t> mask_bits(const ir::Expr& mask, Lengths lengths, int64_t first, int64_t rows, const Ints& ints) {
+std::vector<uint64_t> mask_bits(const ir::Expr& mask, Lengths lengths, int64_t first, int64_t rows, const MaskInputs& inputs) {
   const int64_t words = words_for(lengths.sk);
   std::vector<uint64_t> bits(rows * words);
-  PairProgram program(mask, ints);
+  PairProgram program(mask, inputs);
   for (int64_t at = 0; at < rows; at += kBlockRows) {
     program.fill(first + at, std::min(kBlockRows, rows - at), lengths.sk, bits.data() + at * words, words);
   }

@@ -11,11 +11,16 @@
 
 namespace heddle::analysis {
 
-/// All fields that the request names, except proof and milliseconds. `ints` gives every name of the mask but q and k.
-MaskCounts enumerate(const ir::Expr& mask, Lengths lengths, const CountRequest& request, const std::map<std::string, int64_t>& ints);
+/// The values of a mask's names but q and k, and its tables.
+struct MaskInputs {
+  std::map<std::string, int64_t> ints;
+  ir::Tables tables{};
+};
+
+/// All fields that the request names, except proof and milliseconds.
+MaskCounts enumerate(const ir::Expr& mask, Lengths lengths, const CountRequest& request, const MaskInputs& inputs);
 
 /// Row-major bits of rows [first, first + rows), words_for(sk) words a row.
-std::vector<uint64_t> mask_bits(const ir::Expr& mask, Lengths lengths, int64_t first, int64_t rows,
-                                const std::map<std::string, int64_t>& ints);
+std::vector<uint64_t> mask_bits(const ir::Expr& mask, Lengths lengths, int64_t first, int64_t rows, const MaskInputs& inputs);
 
 }  // namespace heddle::analysis

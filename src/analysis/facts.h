@@ -76,8 +76,8 @@ struct AnalysisOptions {
 /// (queries memoise).
 class MaskFacts {
  public:
-  /// `mask`: Bool, Int-only, divisors guarded (ir::guard_divisors), no tables. Never throws for a legal mask: what isl cannot do
-  /// becomes a fallback that the facts name. Throws UserError for Real sub-expressions.
+  /// `mask`: Bool, Int-only, divisors guarded (ir::guard_divisors); where it reads tables all is Enumerated. Never throws for a legal
+  /// mask: what isl cannot do becomes a fallback that the facts name. Throws UserError for Real sub-expressions.
   explicit MaskFacts(ir::Expr mask, AnalysisOptions options = {});
   ~MaskFacts();
   MaskFacts(MaskFacts&&) noexcept;

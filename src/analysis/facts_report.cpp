@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include "src/analysis/facts.h"
+#include "src/ir/rewrite.h"
 #include "src/support/text.h"
 
 namespace heddle::analysis {
@@ -59,6 +60,7 @@ std::string tile_lines(const MaskFacts& facts, TileShape shape) {
 
 std::string print(const MaskFacts& facts, TileShape shape) {
   std::string text = fmt::format("mask: {}\n", ir::print(facts.mask()));
+  if (!ir::tables(facts.mask()).empty()) return text + mention_line(facts) + "reads tables: counted with their contents\n";
   text += mention_line(facts) + row_lines(facts) + hull_lines(facts, false) + hull_lines(facts, true) + tile_lines(facts, shape) + "stages:\n";
   for (const StageCost& cost : facts.costs()) {
     text += fmt::format("  {:28} {:7.2f} ms {:7} operations  {}\n", cost.name, cost.milliseconds, cost.operations, cost.outcome);
