@@ -9,6 +9,8 @@ namespace heddle::runtime {
 
 namespace {
 
+constexpr int kStrip = 64;
+
 /// Calls visit(T{}) with the element type. Bool is read as bytes: its ranges become 0 and 1 at the end.
 template <typename Visit>
 auto with_type(DType dtype, Visit visit) {
@@ -27,7 +29,7 @@ Interval scan(const void* low, const void* high, int64_t first, int64_t last) {
   return {least, most};
 }
 
-/// A whole block; the constant trip count lets compilers use vectors.
+/// A whole block.
 template <typename T>
 Interval scan_block(const T* lows, const T* highs) {
   T least = lows[0], most = highs[0];
@@ -38,16 +40,19 @@ Interval scan_block(const T* lows, const T* highs) {
   return {least, most};
 }
 
+/// 64 elements of a row; the constant trip count lets compilers use vectors.
+template <typename T>
+void take_strip(const T* __restrict row, T* __restrict low, T* __restrict high) {
+  for (int j = 0; j < kStrip; ++j) {
+    low[j] = row[j] < low[j] ? row[j] : low[j];
+    high[j] = row[j] > high[j] ? row[j] : high[j];
+  }
+}
+
 template <typename T>
 void take(const T* row, int64_t size, T* low, T* high) {
-  constexpr int64_t kStep = 64;
   int64_t i = 0;
-  for (; i + kStep <= size; i += kStep) {
-    for (int64_t j = i; j < i + kStep; ++j) {
-      low[j] = row[j] < low[j] ? row[j] : low[j];
-      high[j] = row[j] > high[j] ? row[j] : high[j];
-    }
-  }
+  for (; i + kStrip <= size; i += kStrip) take_strip(row + i, low + i, high + i);
   for (; i < size; ++i) low[i] = std::min(low[i], row[i]), high[i] = std::max(high[i], row[i]);
 }
 
