@@ -11,7 +11,7 @@ std::string pairs_text(const PictureCells& cells) {
 }
 
 std::string cell_text(const PictureCells& cells) {
-  if (cells.cell_rows == 1 && cells.cell_cols == 1) return "one cell: one pair";
+  if (shows_pairs(cells)) return "one cell: one pair";
   return fmt::format("one cell: {} x {} pairs", cells.cell_rows, cells.cell_cols);
 }
 

@@ -24,4 +24,7 @@ struct PictureCells {
   double milliseconds = 0;              ///< Of analysis and counting.
 };
 
+/// Each cell is one pair.
+inline bool shows_pairs(const PictureCells& cells) { return cells.cell_rows == 1 && cells.cell_cols == 1; }
+
 }  // namespace heddle::engine

@@ -143,7 +143,7 @@ class Painter {
     int y = top_ + down_.size() + kLine;
     const TileTally& tiles = cells_.tiles;
     for (const auto& [shade, text] : {std::pair{Shade::Full, fmt::format("full {}: {}", tile_text(cells_), tiles.full)},
-                                      {Shade::UpTo75, fmt::format("partial {}: {}", tile_text(cells_), tiles.partial)},
+                                      {Shade::All, fmt::format("partial {}: {}", tile_text(cells_), tiles.partial)},
                                       {Shade::Empty, fmt::format("empty {}: {}", tile_text(cells_), tiles.empty)}}) {
       swatch(kMargin, y, shade, text);
       y += kLine;
@@ -159,11 +159,10 @@ class Painter {
   }
 
   void add_scale(int y) {
-    const bool pairs = cells_.cell_rows == 1 && cells_.cell_cols == 1;
     int x = kMargin;
     for (size_t i = static_cast<size_t>(Shade::None); i < kShades; ++i) {
       const auto shade = static_cast<Shade>(i);
-      if (pairs && shade != Shade::None && shade != Shade::All) continue;
+      if (shows_pairs(cells_) && shade != Shade::None && shade != Shade::All) continue;
       x = swatch(x, y, shade, std::string(look(shade).share));
     }
   }

@@ -10,12 +10,12 @@ namespace {
 constexpr std::array<ShadeLook, kShades> kLooks = {{{0xE9ECEF, "0%", "·", "."},
                                                     {0x0B5CAD, "100%", "█", "#"},
                                                     {0xFFF7EB, "0%", " ", " "},
-                                                    {0xFDE3B8, "<=1%", "░", "-"},
-                                                    {0xFBC779, "<=10%", "░", "-"},
-                                                    {0xF5A43A, "<=25%", "░", "-"},
-                                                    {0xE07F0F, "<=75%", "▒", "+"},
-                                                    {0xB85C06, "<100%", "▓", "*"},
-                                                    {0x8F4303, "100%", "▓", "*"}}};
+                                                    {0xFDE3BE, "<=1%", "░", "-"},
+                                                    {0xFBCB8C, "<=10%", "░", "-"},
+                                                    {0xF7AE55, "<=25%", "░", "-"},
+                                                    {0xEE8F22, "<=75%", "▒", "+"},
+                                                    {0xD86F06, "<100%", "▓", "*"},
+                                                    {0xB94F00, "100%", "▓", "*"}}};
 
 Shade shade_of_share(int64_t allowed, int64_t pairs) {
   if (allowed == 0) return Shade::None;

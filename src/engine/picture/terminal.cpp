@@ -123,10 +123,11 @@ class TextPainter {
 
   void add_legend() {
     const TileTally& tiles = cells_.tiles;
-    const std::string partial = painted(Shade::UpTo25, 1) + painted(Shade::UpTo75, 1) + painted(Shade::All, 1);
+    const bool pairs = shows_pairs(cells_);
+    const std::string partial = (pairs ? "" : painted(Shade::UpTo25, 1) + painted(Shade::UpTo75, 1)) + painted(Shade::All, 1);
     add_line(fmt::format("{}: {} full {}, {} partial {}, {} empty {}", tile_text(cells_), tiles.full, painted(Shade::Full, 1), tiles.partial,
                          partial, tiles.empty, painted(Shade::Empty, 1)));
-    if (cells_.cell_rows > 1 || cells_.cell_cols > 1) {
+    if (!pairs) {
       add_line(fmt::format("in partial tiles: {} up to 25%, {} up to 75%, {} more, blank none", painted(Shade::UpTo25, 1), painted(Shade::UpTo75, 1),
                            painted(Shade::All, 1)));
     }
