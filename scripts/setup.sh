@@ -10,6 +10,8 @@ packages=(
   libedit-dev                             # line editing of the REPL
   libpng-dev                              # pictures of masks
   libfmt-dev nlohmann-json3-dev libcli11-dev libxxhash-dev
+  libdlpack-dev                           # tensors of the C border
+  dpkg-dev file                           # makes and reads the .deb
   libgtest-dev libbenchmark-dev           # tests and benchmarks
 )
 
