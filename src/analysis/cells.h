@@ -19,7 +19,7 @@ struct CellGrid {
   std::vector<int64_t> allowed;   ///< Row-major: allowed pairs of each cell.
 };
 
-/// Most pairs that are enumerated for a picture.
+/// Most pairs that facts and pictures enumerate.
 inline constexpr int64_t kMaxEnumeratedPairs = int64_t{1} << 32;
 
 /// Throws UserError when the facts are Enumerated and there are more than kMaxEnumeratedPairs pairs.

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -43,19 +42,8 @@ std::string failures_text(const Outcomes& outcomes) {
   return text;
 }
 
-std::string skipped_text(const Outcomes& outcomes) {
-  std::map<std::string, int64_t> reasons;
-  for (const MaskCaseOutcome& one : outcomes) {
-    if (one.status == Status::Skipped) ++reasons[one.reason];
-  }
-  std::string text;
-  for (const auto& [reason, cases] : reasons) text += fmt::format("skipped {}: {}\n", cases, reason);
-  return text;
-}
-
 Json to_json(const MaskCaseOutcome& one) {
   Json json = {{"name", one.name}, {"status", to_string(one.status)}, {"milliseconds", one.milliseconds}};
-  if (one.status == Status::Skipped) json["reason"] = one.reason;
   for (const auto& [field, expected, found] : one.differences) {
     json["differences"].push_back({{"field", field}, {"expected", expected}, {"found", found}});
   }
@@ -68,14 +56,12 @@ int masks(const Settings& settings) {
   const Outcomes outcomes = engine::verify_masks(read_text(settings.file), origin,
                                                  {.only = settings.only, .threads = settings.threads ? settings.threads : cores});
   const int64_t passed = count(outcomes, Status::Passed), failed = count(outcomes, Status::Failed);
-  const int64_t skipped = count(outcomes, Status::Skipped);
   if (settings.json) {
-    Json json = {{"passed", passed}, {"failed", failed}, {"skipped", skipped}, {"cases", Json::array()}};
+    Json json = {{"passed", passed}, {"failed", failed}, {"cases", Json::array()}};
     for (const MaskCaseOutcome& one : outcomes) json["cases"].push_back(to_json(one));
     write(json.dump(2) + '\n');
   } else {
-    write(failures_text(outcomes) + skipped_text(outcomes) +
-          fmt::format("{} passed, {} failed, {} skipped\n", passed, failed, skipped));
+    write(failures_text(outcomes) + fmt::format("{} passed, {} failed\n", passed, failed));
   }
   return failed == 0 ? kDone : kCheckFailed;
 }

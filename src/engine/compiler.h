@@ -7,6 +7,7 @@
 #include "heddle/kernel_abi.h"
 #include "src/engine/picture/picture_cells.h"
 #include "src/ir/attention_problem.h"
+#include "src/ir/evaluate.h"
 #include "src/support/pass_list.h"
 
 namespace heddle::engine {
@@ -32,6 +33,7 @@ struct FactsRequest {
   int64_t sq = 0, sk = 0;
   std::vector<std::pair<int64_t, int64_t>> tiles;  ///< rows x keys
   std::vector<std::pair<std::string, int64_t>> ints;
+  ir::Tables tables{};  ///< That the mask reads; memory is the caller's.
   bool pieces = true, columns = true, checksum = false;  ///< Ignored (off) above kMaxVisitedRows.
   int threads = 2;
 };

@@ -12,10 +12,9 @@ struct FieldDifference {
 };
 
 struct MaskCaseOutcome {
-  enum class Status { Passed, Failed, Skipped };
+  enum class Status { Passed, Failed };
   std::string name;
   Status status = Status::Passed;
-  std::string reason;                        ///< Of a skipped case.
   std::vector<FieldDifference> differences;  ///< Of a failed case.
   double milliseconds = 0;
 };

@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "src/analysis/cells.h"
 #include "src/analysis/counts.h"
 #include "src/analysis/facts.h"
 #include "src/support/timer.h"
@@ -117,9 +118,10 @@ std::string counts_text(const FactsRequest& request, const analysis::MaskCounts&
 FactsReport facts_report(const FactsRequest& request) {
   const support::Timer timer;
   const analysis::MaskFacts facts(request.mask, {.lengths = analysis::Lengths{request.sq, request.sk}});
+  analysis::check_countable(facts, {request.sq, request.sk});
   const analysis::CountRequest wanted = count_request(request);
   const std::map<std::string, int64_t> ints(request.ints.begin(), request.ints.end());
-  const analysis::MaskCounts counts = analysis::count(facts, {request.sq, request.sk}, wanted, ints);
+  const analysis::MaskCounts counts = analysis::count(facts, {request.sq, request.sk}, wanted, ints, request.tables);
   const double milliseconds = timer.milliseconds();
   Json json = {{"mask", ir::print(request.mask)}, {"sq", request.sq}, {"sk", request.sk}, {"proof", to_string(counts.proof)},
                {"milliseconds", milliseconds}};

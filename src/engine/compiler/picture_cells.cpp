@@ -27,9 +27,9 @@ PictureCells picture_cells(const PictureRequest& request) {
   const std::map<std::string, int64_t> ints(wanted.ints.begin(), wanted.ints.end());
   const analysis::MaskFacts facts(wanted.mask, {.lengths = lengths});
   analysis::check_countable(facts, lengths);
-  const analysis::MaskCounts counts = analysis::count(facts, lengths, {.tiles = {tile}, .threads = wanted.threads}, ints);
+  const analysis::MaskCounts counts = analysis::count(facts, lengths, {.tiles = {tile}, .threads = wanted.threads}, ints, wanted.tables);
   const analysis::TileShape cell{cell_size(lengths.sq, request.max_rows, tile.rows), cell_size(lengths.sk, request.max_cols, tile.cols)};
-  analysis::CellGrid grid = analysis::count_cells(facts, lengths, cell, wanted.threads, ints);
+  analysis::CellGrid grid = analysis::count_cells(facts, lengths, cell, wanted.threads, ints, wanted.tables);
   const analysis::TileCounts& tiles = counts.tiles.at(tile);
   return {.mask = ir::print(wanted.mask),
           .sq = lengths.sq,
