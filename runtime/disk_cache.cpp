@@ -142,6 +142,14 @@ std::string digest(std::string_view key_text) {
   return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
 }
 
+std::optional<StoredKernel> read_kernel(const std::string& path) {
+  const std::optional<std::string> bytes = read_own_file(path);
+  StoredKernel kernel;
+  std::string key_text;
+  if (!bytes || !decode(*bytes, key_text, kernel)) return std::nullopt;
+  return kernel;
+}
+
 std::string default_cache_dir() {
   const auto variable = [](const char* name) { return std::string(std::getenv(name) ? std::getenv(name) : ""); };
   if (const std::string dir = variable("HEDDLE_CACHE_DIR"); !dir.empty()) return dir;

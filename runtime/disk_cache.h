@@ -26,6 +26,9 @@ struct CacheEntry {
 /// 128-bit hex digest (XXH3) of a cache key text: the file name of its entry.
 std::string digest(std::string_view key_text);
 
+/// The kernel in a file of the cache, wherever the file lies now. Nothing when it is not whole, of another version or not this user's.
+std::optional<StoredKernel> read_kernel(const std::string& path);
+
 /// $HEDDLE_CACHE_DIR, else $XDG_CACHE_HOME/heddle, else $HOME/.cache/heddle; empty when none of them is set.
 std::string default_cache_dir();
 
