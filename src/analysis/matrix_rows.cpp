@@ -1,0 +1,135 @@
+#include "src/analysis/matrix_rows.h"
+
+#include <bit>
+#include <cstring>
+#include <numeric>
+
+#include "src/analysis/parallel.h"
+
+namespace heddle::analysis {
+namespace {
+
+constexpr int64_t kUnitRows = 64;
+
+/// The first position >= from whose bit, after `flip`, is set; 64 * words when there is none.
+template <uint64_t flip>
+int64_t next_bit(const uint64_t* row, int64_t words, int64_t from) {
+  int64_t word = from / 64;
+  if (word >= words) return words * 64;
+  uint64_t rest = (row[word] ^ flip) >> (from % 64);
+  if (rest != 0) return from + __builtin_ctzll(rest);
+  while (++word < words) {
+    rest = row[word] ^ flip;
+    if (rest != 0) return word * 64 + __builtin_ctzll(rest);
+  }
+  return words * 64;
+}
+
+int64_t next_set(const uint64_t* row, int64_t words, int64_t from) { return next_bit<0>(row, words, from); }
+int64_t next_clear(const uint64_t* row, int64_t words, int64_t from) { return next_bit<~uint64_t{0}>(row, words, from); }
+
+int64_t row_lattice(const std::vector<Piece>& pieces, int64_t lattice) {
+  for (size_t i = 0; i < pieces.size() && lattice != 1; ++i) {
+    if (pieces[i].count > 1) lattice = std::gcd(lattice, pieces[i].stride);
+    lattice = std::gcd(lattice, pieces[i].first - pieces[0].first);
+  }
+  return lattice;
+}
+
+/// What one thread found.
+struct Found {
+  RowTotals totals;
+  int64_t lattice = 0;
+  bool complete = true;
+};
+
+void add_row(const BitMatrix& matrix, int64_t q, const std::vector<Piece>& pieces, Found& found) {
+  const uint64_t* row = matrix.row(q);
+  int64_t keys = 0;
+  for (int64_t w = 0; w < matrix.words; ++w) keys += std::popcount(row[w]);
+  found.totals.add(keys, 0);
+  found.totals.add_pieces(static_cast<int64_t>(pieces.size()));
+  found.lattice = row_lattice(pieces, found.lattice);
+}
+
+/// Classes of the tiles of one block of rows, from the union and the intersection of its rows.
+TileCounts block_tiles(const BitMatrix& matrix, TileShape shape, int64_t first, std::vector<uint64_t>& any, std::vector<uint64_t>& all) {
+  any.assign(static_cast<size_t>(matrix.words), 0), all.assign(static_cast<size_t>(matrix.words), ~uint64_t{0});
+  for (int64_t q = first; q < std::min(first + shape.rows, matrix.sq); ++q) {
+    const uint64_t* row = matrix.row(q);
+    for (int64_t w = 0; w < matrix.words; ++w) any[w] |= row[w], all[w] &= row[w];
+  }
+  TileCounts counts;
+  for (int64_t k = 0; k < matrix.sk; k += shape.cols) {
+    const int64_t end = std::min(k + shape.cols, matrix.sk);
+    if (next_set(any.data(), matrix.words, k) >= end) {
+      ++counts.empty;
+    } else if (next_clear(all.data(), matrix.words, k) >= end) {
+      ++counts.full;
+    } else {
+      ++counts.partial;
+    }
+  }
+  return counts;
+}
+
+}  // namespace
+
+void row_pieces(const uint64_t* row, int64_t words, std::vector<Piece>& pieces) {
+  const int64_t end = words * 64;
+  for (int64_t at = next_set(row, words, 0); at < end;) {
+    int64_t next = next_set(row, words, at + 1);
+    if (next == end) {
+      pieces.push_back({at, 1, 1});
+      return;
+    }
+    const int64_t stride = next - at;
+    int64_t last = next;
+    if (stride == 1) {
+      last = next_clear(row, words, next) - 1;
+      next = next_set(row, words, last + 1);
+    } else {
+      while ((next = next_set(row, words, last + 1)) - last == stride && next < end) last = next;
+    }
+    pieces.push_back({at, stride, (last - at) / stride + 1});
+    at = next;
+  }
+}
+
+MatrixRows matrix_rows(const BitMatrix& matrix, int64_t most, int threads) {
+  MatrixRows made;
+  made.pieces.resize(static_cast<size_t>(matrix.sq));
+  std::vector<Found> found(static_cast<size_t>(std::max(threads, 1)));
+  parallel_units(threads, (matrix.sq + kUnitRows - 1) / kUnitRows, [&](int thread, int64_t unit) {
+    std::vector<Piece> pieces;
+    Found& mine = found[static_cast<size_t>(thread)];
+    for (int64_t q = unit * kUnitRows; q < std::min(matrix.sq, (unit + 1) * kUnitRows); ++q) {
+      const bool same = q % kUnitRows != 0 && std::memcmp(matrix.row(q), matrix.row(q - 1), static_cast<size_t>(matrix.words) * 8) == 0;
+      if (!same) pieces.clear(), row_pieces(matrix.row(q), matrix.words, pieces);
+      add_row(matrix, q, pieces, mine);
+      mine.complete = mine.complete && static_cast<int64_t>(pieces.size()) <= most;
+      if (mine.complete) made.pieces[static_cast<size_t>(q)] = pieces;
+    }
+  });
+  for (const Found& one : found) {
+    made.totals.merge(one.totals);
+    made.lattice = std::gcd(made.lattice, one.lattice);
+    made.complete = made.complete && one.complete;
+  }
+  if (!made.complete) made.pieces.clear();
+  return made;
+}
+
+TileCounts matrix_tiles(const BitMatrix& matrix, TileShape shape, int threads) {
+  const size_t used = static_cast<size_t>(std::max(threads, 1));
+  std::vector<TileCounts> counts(used);
+  std::vector<std::vector<uint64_t>> any(used), all(used);
+  parallel_units(threads, (matrix.sq + shape.rows - 1) / shape.rows, [&](int thread, int64_t block) {
+    const size_t mine = static_cast<size_t>(thread);
+    merge(counts[mine], block_tiles(matrix, shape, block * shape.rows, any[mine], all[mine]));
+  });
+  for (size_t i = 1; i < used; ++i) merge(counts[0], counts[i]);
+  return counts[0];
+}
+
+}  // namespace heddle::analysis
