@@ -7,6 +7,7 @@ namespace {
 
 const std::vector<std::vector<std::string>> kCommands = {{"run"},
                                                          {"facts"},
+                                                         {"draw"},
                                                          {"plan"},
                                                          {"explain"},
                                                          {"emit"},
@@ -69,7 +70,7 @@ INSTANTIATE_TEST_SUITE_P(
     CommandLine, Mistakes,
     testing::Values(
         Mistake{{},
-                "heddle: expected a command: facts, plan, explain, emit, run, repl, verify, cache, targets\n"
+                "heddle: expected a command: facts, draw, plan, explain, emit, run, repl, verify, cache, targets\n"
                 "hint: see `heddle --help`\n"},
         Mistake{{"fact"}, "heddle: unknown command 'fact'\nhint: did you mean facts?\n"},
         Mistake{{"weave"}, "heddle: unknown command 'weave'\nhint: `heddle --help` lists what there is\n"},

@@ -24,7 +24,7 @@ TEST_P(HelpExamples, EndWithStatusZero) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Command, HelpExamples,
-                         testing::Values("run", "facts", "plan", "explain", "emit", "verify masks", "cache", "cache list",
+                         testing::Values("run", "facts", "draw", "plan", "explain", "emit", "verify masks", "cache", "cache list",
                                          "cache stats", "cache verify", "cache clear", "targets"));
 
 }  // namespace
