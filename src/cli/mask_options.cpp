@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "heddle/error.h"
+#include "src/cli/table_options.h"
 #include "src/cli/values.h"
 #include "src/ir/attention_problem.h"
 #include "src/ir/rewrite.h"
@@ -43,6 +44,8 @@ void declare_mask(CLI::App& command, MaskOptions& options) {
   command.add_option("--sk", options.sk, "number of keys; default the number of queries");
   command.add_option("--param", options.params, "NAME=VALUE: an integer constant of the formula; repeatable")
       ->allow_extra_args(false);
+  command.add_option("--table", options.tables, "NAME=FILE: a table that the mask reads, .npy or white-spaced integers; repeatable")
+      ->allow_extra_args(false);
   command.add_option("--at", options.at, "NAME=INTEGER: value of h, b, a size or a dynamic parameter to count at; repeatable")
       ->allow_extra_args(false);
   command.add_option("--threads", options.threads, "threads to count with; default all cores")->check(CLI::Range(0, 1024));
@@ -50,7 +53,11 @@ void declare_mask(CLI::App& command, MaskOptions& options) {
 
 engine::FactsRequest facts_request(const MaskOptions& options) {
   engine::FactsRequest request;
-  request.mask = ir::guard_divisors(parse_mask(options.mask, options.mask_file, options.params).node());
+  LoadedTables tables = load_tables(options.tables);
+  const Parameters params = with_tables(parse_parameters(options.params), tables.declared);
+  request.mask = ir::guard_divisors(parse_mask(options.mask, options.mask_file, params).node());
+  request.tables = std::move(tables.views);
+  request.table_memory = std::move(tables.memory);
   request.sq = checked_length("--sq", options.sq);
   request.sk = checked_length("--sk", options.sk.value_or(options.sq));
   request.ints = values_at(options, request.mask);

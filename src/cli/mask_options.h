@@ -12,7 +12,7 @@ namespace heddle::cli {
 
 struct MaskOptions {
   std::string mask, mask_file;
-  std::vector<std::string> params, at;
+  std::vector<std::string> params, tables, at;
   int64_t sq = 0;
   std::optional<int64_t> sk;
   int threads = 0;

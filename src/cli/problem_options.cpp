@@ -5,6 +5,7 @@
 #include "heddle/engine.h"
 #include "heddle/error.h"
 #include "heddle/graph.h"
+#include "src/cli/table_options.h"
 #include "src/cli/values.h"
 #include "src/engine/problem.h"
 #include "src/ir/graph.h"
@@ -25,8 +26,9 @@ AttentionSpec forced(const ProblemOptions& options) {
 
 NamedProblem of_formula(const ProblemOptions& options) {
   AttentionSpec spec = forced(options);
-  spec.mask = parse_mask(options.mask, options.mask_file, options.params);
-  if (!options.score.empty()) spec.score = Score::parse(options.score, parse_parameters(options.params));
+  const Parameters params = with_tables(parse_parameters(options.params), declared_tables(options.tables));
+  spec.mask = parse_mask(options.mask, options.mask_file, params);
+  if (!options.score.empty()) spec.score = Score::parse(options.score, params);
   spec.head_dim = options.head_dim;
   spec.value_dim = options.value_dim;
   return {"mask", engine::problem_of(spec, target_of(options))};
@@ -69,6 +71,8 @@ void declare(CLI::App& command, ProblemOptions& options) {
   formula(command.add_option("--mask-file", options.mask_file, "file with the mask formula, - for standard input"));
   formula(command.add_option("--score", options.score, "real formula over s (the scaled dot product) and the variables"));
   formula(command.add_option("--param", options.params, "NAME=VALUE: integer, real, `dynamic` or `dynamic-real`; repeatable"))
+      ->allow_extra_args(false);
+  formula(command.add_option("--table", options.tables, "NAME or NAME:DTYPE: a table that the formulas read, bound at launch; default int32"))
       ->allow_extra_args(false);
   formula(command.add_option("--head-dim", options.head_dim, "elements of a query and key row")->capture_default_str());
   formula(command.add_option("--value-dim", options.value_dim, "elements of a value row; default the head dim"));

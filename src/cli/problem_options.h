@@ -14,7 +14,7 @@ namespace heddle::cli {
 struct ProblemOptions {
   std::string spec;                    ///< Path of a model spec; then no formula option may be given.
   std::string mask, mask_file, score;  ///< Texts of formulas.
-  std::vector<std::string> params, dims, allow_paths;
+  std::vector<std::string> params, tables, dims, allow_paths;
   int64_t head_dim = 64, value_dim = 0;
   bool lse = false, no_nests = false;
   std::string target;  ///< Empty: this machine.

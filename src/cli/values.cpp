@@ -102,12 +102,12 @@ std::string read_text(const std::string& path) {
   return text;
 }
 
-Mask parse_mask(const std::string& mask, const std::string& mask_file, const std::vector<std::string>& params) {
+Mask parse_mask(const std::string& mask, const std::string& mask_file, const Parameters& params) {
   if (mask.empty() == mask_file.empty()) {
     throw UserError(mask.empty() ? "no mask is given" : "--mask and --mask-file are both given",
                     "give one formula, for example --mask 'k <= q && q - k < 256'");
   }
-  return Mask::parse(mask.empty() ? read_text(mask_file) : mask, parse_parameters(params));
+  return Mask::parse(mask.empty() ? read_text(mask_file) : mask, params);
 }
 
 }  // namespace heddle::cli

@@ -25,6 +25,6 @@ std::pair<int64_t, int64_t> parse_tile(const std::string& text);
 std::string read_text(const std::string& path);
 
 /// The formula given by --mask or --mask-file; throws UserError unless exactly one of them is set.
-Mask parse_mask(const std::string& mask, const std::string& mask_file, const std::vector<std::string>& params);
+Mask parse_mask(const std::string& mask, const std::string& mask_file, const Parameters& params);
 
 }  // namespace heddle::cli

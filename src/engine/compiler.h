@@ -33,7 +33,8 @@ struct FactsRequest {
   int64_t sq = 0, sk = 0;
   std::vector<std::pair<int64_t, int64_t>> tiles;  ///< rows x keys
   std::vector<std::pair<std::string, int64_t>> ints;
-  ir::Tables tables{};  ///< That the mask reads; memory is the caller's.
+  ir::Tables tables{};  ///< That the mask reads.
+  std::shared_ptr<const void> table_memory{};  ///< Of the tables; may be null where the caller keeps it.
   bool pieces = true, columns = true, checksum = false;  ///< Ignored (off) above kMaxVisitedRows.
   int threads = 2;
 };
