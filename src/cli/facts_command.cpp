@@ -3,23 +3,31 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <thread>
 
 #include "heddle/error.h"
 #include "src/cli/mask_options.h"
 #include "src/cli/values.h"
 #include "src/engine/compiler.h"
+#include "src/support/npy.h"
+#include "src/support/text.h"
 
 namespace heddle::cli {
 namespace {
 
 struct Settings {
   MaskOptions mask;
+  std::string matrix;
   std::vector<std::string> tiles;
+  CLI::Option* sq = nullptr;  ///< Required unless a matrix is given.
   bool checksum = false, json = false;
 };
 
 void declare(CLI::App& command, Settings& settings) {
   declare_mask(command, settings.mask);
+  settings.sq = command.get_option("--sq")->required(false);
+  CLI::Option* matrix = command.add_option("--matrix", settings.matrix, "instead of a mask: .npy file of a two-dimensional array of bool or integers, 0 = masked");
+  for (const char* other : {"--mask", "--mask-file", "--sq", "--sk", "--param", "--at"}) matrix->excludes(command.get_option(other));
   command.add_option("--tile", settings.tiles, "ROWSxKEYS of tiles to count; repeatable; default 64x64")
       ->allow_extra_args(false);
   command.add_flag("--checksum", settings.checksum, "also FNV-1a over all bits of the mask (up to 65536 queries and keys)");
@@ -32,21 +40,49 @@ void check_checksum(const engine::FactsRequest& request) {
                   "leave --checksum out, or use smaller lengths");
 }
 
+std::vector<std::pair<int64_t, int64_t>> tiles_of(const Settings& settings) {
+  std::vector<std::pair<int64_t, int64_t>> tiles;
+  for (const std::string& tile : settings.tiles) tiles.push_back(parse_tile(tile));
+  if (tiles.empty()) tiles = {{64, 64}};
+  return tiles;
+}
+
 engine::FactsRequest request_of(const Settings& settings) {
   engine::FactsRequest request = facts_request(settings.mask);
-  for (const std::string& tile : settings.tiles) request.tiles.push_back(parse_tile(tile));
-  if (request.tiles.empty()) request.tiles = {{64, 64}};
+  request.tiles = tiles_of(settings);
   request.checksum = settings.checksum;
   check_checksum(request);
   return request;
 }
 
+void show(const Settings& settings, const std::string& text, const std::string& json) {
+  std::string shown = settings.json ? json : text;
+  if (!shown.ends_with('\n')) shown += '\n';
+  write(shown);
+}
+
+int run_matrix(const Settings& settings) {
+  if (settings.checksum) throw UserError("--checksum is for masks given as formulas", "leave --checksum out");
+  const support::Array array = support::read_array(settings.matrix);
+  if (array.shape.size() != 2) {
+    throw UserError(fmt::format("{} has {} dimensions; expected 2: queries and keys", support::quote(settings.matrix), array.shape.size()));
+  }
+  const bool bytes = support::size_of(array.type) == 1;
+  const std::vector<uint8_t> copy = bytes ? std::vector<uint8_t>() : array.nonzero();
+  engine::MatrixRequest request{.data = bytes ? array.bytes.data() : copy.data(), .sq = array.shape[0], .sk = array.shape[1],
+                                .row_stride = array.shape[1], .tiles = tiles_of(settings)};
+  request.threads = settings.mask.threads > 0 ? settings.mask.threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  const engine::MatrixReport report = engine::compiler().matrix_facts(request);
+  show(settings, report.text, report.json);
+  return kDone;
+}
+
 int run(const Settings& settings) {
+  if (!settings.matrix.empty()) return run_matrix(settings);
+  if (settings.sq->count() == 0) throw UserError("facts: --sq is required", "see `heddle facts --help`");
   const engine::FactsRequest request = request_of(settings);  // A wrong formula is found before the compiler is loaded.
   const engine::FactsReport report = engine::compiler().facts(request);
-  std::string text = settings.json ? report.json : report.text;
-  if (!text.ends_with('\n')) text += '\n';
-  write(text);
+  show(settings, report.text, report.json);
   return kDone;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 #include "heddle/kernel_abi.h"
@@ -47,6 +48,19 @@ struct PictureRequest {
   int64_t max_rows = 256, max_cols = 256;
 };
 
+/// A boolean matrix in the caller's memory: 0 = masked, anything else = allowed; row q starts at data + q * row_stride.
+struct MatrixRequest {
+  const uint8_t* data = nullptr;
+  int64_t sq = 0, sk = 0, row_stride = 0;
+  std::vector<std::pair<int64_t, int64_t>> tiles;  ///< rows x keys
+  int threads = 2;
+};
+/// What was found in a matrix; JSON keys as in FactsReport.
+struct MatrixReport {
+  std::string text, json;
+  std::optional<std::string> formula;  ///< Gives the matrix exactly.
+};
+
 class Compiler {
  public:
   virtual ~Compiler() = default;
@@ -56,6 +70,7 @@ class Compiler {
   virtual std::string stage(const ir::AttentionProblem& problem, StageText stage) = 0;
   virtual FactsReport facts(const FactsRequest& request) = 0;
   virtual PictureCells picture(const PictureRequest& request) = 0;
+  virtual MatrixReport matrix_facts(const MatrixRequest& request) = 0;
 };
 
 /// Opens libheddle_compiler.so beside libheddle.so (or the loader's path), once a process. Thread safe. Throws ToolchainError

@@ -48,6 +48,7 @@ class TestCompiler : public Compiler {
   std::string stage(const ir::AttentionProblem&, StageText) override { return {}; }
   FactsReport facts(const FactsRequest&) override { return {}; }
   PictureCells picture(const PictureRequest&) override { return {}; }
+  MatrixReport matrix_facts(const MatrixRequest&) override { return {}; }
 
   std::atomic<int> compiled = 0, failures = 0;
   std::string symbol = "kernel";

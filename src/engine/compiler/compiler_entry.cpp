@@ -5,6 +5,7 @@
 #include "src/engine/compiler.h"
 #include "src/engine/compiler/facts_report.h"
 #include "src/engine/compiler/kernel_pipeline.h"
+#include "src/engine/compiler/matrix_report.h"
 #include "src/engine/compiler/picture_cells.h"
 #include "src/jit/orc.h"
 
@@ -26,6 +27,8 @@ class LlvmCompiler : public Compiler {
   FactsReport facts(const FactsRequest& request) override { return facts_report(request); }
 
   PictureCells picture(const PictureRequest& request) override { return picture_cells(request); }
+
+  MatrixReport matrix_facts(const MatrixRequest& request) override { return matrix_report(request); }
 
  private:
   jit::Linker linker_;
