@@ -43,37 +43,54 @@ Interval binary(BindOp op, Interval a, Interval b) {
 }  // namespace
 
 BindEvaluator::BindEvaluator(const BindInput& input, const std::vector<std::unique_ptr<TableRanges>>& tables)
-    : program_(*input.program), params_(input.int_params), values_(program_.steps.size()), read_at_(program_.steps.size()) {
+    : program_(*input.program), values_(program_.steps.size()), by_key_(program_.steps.size()) {
   const int64_t sizes[] = {input.batch, input.heads, input.kv_heads, input.sq, input.sk};
-  for (int i = 0; i < 5; ++i) variables_[kBatch + i] = exactly(sizes[i]);
-  std::vector<bool> by_keys(program_.steps.size());
-  const auto depends = [&](int32_t step) { return by_keys[static_cast<size_t>(step)]; };
+  for (int i = 0; i < kVariables - kBatch; ++i) variables_[kBatch + i] = exactly(sizes[i]);
   for (size_t i = 0; i < program_.steps.size(); ++i) {
-    const BindStep& step = program_.steps[i];
-    const int32_t operands[] = {step.a, step.b, step.c};
-    by_keys[i] = (step.op == BindOp::Var && step.value == kK) || std::any_of(operands, operands + operand_count(step.op), depends);
-    if (step.op == BindOp::Read) {
-      const auto rank = static_cast<size_t>(input.tables[static_cast<size_t>(step.value)].rank());
-      const int32_t* index = program_.reads.data() + step.a;
-      std::vector<bool> varies(rank);
-      std::transform(index, index + rank, varies.begin(), depends);
-      by_keys[i] = std::any_of(index, index + rank, depends);
-      read_at_[i] = static_cast<int32_t>(reads_.size());
-      reads_.push_back({ReadRanges(*tables[static_cast<size_t>(step.value)], varies), index, rank});
-    }
-    (by_keys[i] ? by_keys_ : by_rows_).push_back(static_cast<int32_t>(i));
+    const BindStep step = ready(input, tables, program_.steps[i]);
+    by_key_[i] = depends_on_keys(step);
+    (by_key_[i] ? by_keys_ : by_rows_).push_back({step, i});
   }
+}
+
+BindStep BindEvaluator::ready(const BindInput& input, const std::vector<std::unique_ptr<TableRanges>>& tables, const BindStep& step) {
+  if (step.op == BindOp::Param) return {BindOp::Const, 0, 0, 0, input.int_params[static_cast<size_t>(step.value)]};
+  if (operand_count(step.op) == 2 && step.a == step.b) {
+    const Interval same = of_same_step(step.op);
+    if (same.single()) return {BindOp::Const, 0, 0, 0, same.low};
+  }
+  if (step.op != BindOp::Read) return step;
+  const auto table = static_cast<size_t>(step.value), rank = static_cast<size_t>(input.tables[table].rank());
+  const int32_t* index = program_.reads.data() + step.a;
+  std::vector<bool> varies(rank);
+  std::transform(index, index + rank, varies.begin(), [&](int32_t i) { return by_key_[static_cast<size_t>(i)]; });
+  reads_.push_back({ReadRanges(*tables[table], varies), index, rank});
+  return {BindOp::Read, 0, 0, 0, static_cast<int64_t>(reads_.size()) - 1};
+}
+
+bool BindEvaluator::depends_on_keys(const BindStep& step) const {
+  const auto depends = [&](int32_t i) { return by_key_[static_cast<size_t>(i)]; };
+  if (step.op == BindOp::Read) {
+    const Read& read = reads_[static_cast<size_t>(step.value)];
+    return std::any_of(read.index, read.index + read.rank, depends);
+  }
+  const int32_t operands[] = {step.a, step.b, step.c};
+  return (step.op == BindOp::Var && step.value == kK) || std::any_of(operands, operands + operand_count(step.op), depends);
 }
 
 void BindEvaluator::fix(Interval batch, Interval head, Interval rows) {
   variables_[kB] = batch, variables_[kH] = head, variables_[kQ] = rows;
-  for (const int32_t i : by_rows_) values_[static_cast<size_t>(i)] = compute(program_.steps[static_cast<size_t>(i)]);
+  run(by_rows_);
 }
 
 Interval BindEvaluator::over(Interval keys) {
   variables_[kK] = keys;
-  for (const int32_t i : by_keys_) values_[static_cast<size_t>(i)] = compute(program_.steps[static_cast<size_t>(i)]);
+  run(by_keys_);
   return values_.back();
+}
+
+void BindEvaluator::run(const std::vector<Ready>& steps) {
+  for (const Ready& each : steps) values_[each.at] = compute(each.step);
 }
 
 Interval BindEvaluator::compute(const BindStep& step) {
@@ -81,8 +98,7 @@ Interval BindEvaluator::compute(const BindStep& step) {
   switch (step.op) {
     case BindOp::Const: return exactly(step.value);
     case BindOp::Var: return variables_[step.value];
-    case BindOp::Param: return exactly(params_[static_cast<size_t>(step.value)]);
-    case BindOp::Read: return read(reads_[static_cast<size_t>(read_at_[static_cast<size_t>(&step - program_.steps.data())])]);
+    case BindOp::Read: return read(reads_[static_cast<size_t>(step.value)]);
     case BindOp::Neg: return subtract({0, 0}, value(step.a));
     case BindOp::Abs: return absolute(value(step.a));
     case BindOp::Not: return negate(value(step.a));
@@ -90,13 +106,8 @@ Interval BindEvaluator::compute(const BindStep& step) {
       const Interval chosen = value(step.a);
       return chosen.low != 0 ? value(step.b) : chosen.high == 0 ? value(step.c) : hull(value(step.b), value(step.c));
     }
-    default: break;
+    default: return binary(step.op, value(step.a), value(step.b));
   }
-  if (step.a == step.b) {
-    const Interval same = of_same_step(step.op);
-    if (same.low <= same.high) return same;
-  }
-  return binary(step.op, value(step.a), value(step.b));
 }
 
 Interval BindEvaluator::read(Read& read) {

@@ -23,14 +23,21 @@ class BindEvaluator {
     const int32_t* index = nullptr;
     size_t rank = 0;
   };
+  /// A step made ready: parameters and what follows from the text alone are constants; the value of a Read is its place in reads_.
+  struct Ready {
+    BindStep step;
+    size_t at = 0;  ///< In values_.
+  };
+  BindStep ready(const BindInput& input, const std::vector<std::unique_ptr<TableRanges>>& tables, const BindStep& step);
+  bool depends_on_keys(const BindStep& step) const;
+  void run(const std::vector<Ready>& steps);
   Interval compute(const BindStep& step);
   Interval read(Read& read);
 
   const BindProgram& program_;
-  const std::vector<int64_t>& params_;
-  std::vector<Interval> values_;
-  std::vector<int32_t> by_rows_, by_keys_;  ///< Steps that do not depend on k, and those that do; Read steps look up reads_.
-  std::vector<int32_t> read_at_;            ///< Of a Read step: its place in reads_.
+  std::vector<Interval> values_;          ///< Of the steps of the program.
+  std::vector<bool> by_key_;              ///< Whether a step depends on k.
+  std::vector<Ready> by_rows_, by_keys_;  ///< Steps that do not depend on k, and those that do.
   std::vector<Read> reads_;
   Interval variables_[9];
 };

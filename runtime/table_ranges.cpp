@@ -207,7 +207,8 @@ Interval ReadRanges::of_elements(const Interval* indices) {
   const size_t leading = order_.size() - 1;
   for (size_t d = 0; d < leading; ++d) box_.index[d] = clamped(order_[d]);
   box_.index[leading] = along;
-  if ((roams_ || !varies_) && volume(box_.index, leading + 1, kMostDirect + 1) <= kMostDirect) {
+  const int64_t direct = roams_ ? kMostRoaming : varies_ ? 0 : kMostDirect;
+  if (volume(box_.index, leading + 1, direct + 1) <= direct) {
     return with_type(table_->dtype(), [&](auto zero) {
       using T = decltype(zero);
       Interval found{std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()};

@@ -68,12 +68,13 @@ class TableRanges {
 /// One read of a table, used by one thread.
 class ReadRanges {
  public:
-  static constexpr int64_t kMostRows = 4096, kMostDirect = 4096;
+  static constexpr int64_t kMostRows = 2048;                      ///< Reduced to one.
+  static constexpr int64_t kMostDirect = 4096, kMostRoaming = 256;  ///< Elements looked at one by one, once a row block and at every query.
 
   /// `varies[d]`: index d takes many ranges while the others rest. The table must outlive this.
   ReadRanges(const TableRanges& table, const std::vector<bool>& varies);
-  /// Contains every element at indices within the given ranges, clamped into the table; exactly their range unless more than one index
-  /// varies or the leading ranges have more than kMostRows rows.
+  /// Contains every element at indices within the given ranges, clamped into the table; exactly their range unless there are more
+  /// than kMostRows leading rows, or several indices vary and the ranges have more than kMostRoaming elements.
   Interval range(const Interval* indices);
 
  private:
