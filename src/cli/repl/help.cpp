@@ -30,7 +30,7 @@ constexpr std::array<Topic, 13> kCommands = {{
     {"set", "set [NAME VALUE]", "changes a setting: sq, sk, heads, head_dim, ...; alone: lists them",
      "  set sq 65536\n"
      "  set tile 128x64\n"},
-    {"show", "show [NAME]", "a mask, score or parameter; alone: all that is defined",
+    {"show", "show [NAME]", "a mask with its picture, a score or parameter; alone: all that is defined",
      "  show window\n"},
     {"facts", "facts MASK", "exact facts: components, tiles as closed loops, counts at the set lengths",
      "  facts window\n"

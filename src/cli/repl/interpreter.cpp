@@ -9,6 +9,7 @@
 #include "heddle/error.h"
 #include "src/cli/repl/help.h"
 #include "src/cli/repl/statement.h"
+#include "src/cli/terminal.h"
 #include "src/ir/expr.h"
 #include "src/ir/rewrite.h"
 #include "src/support/text.h"
@@ -181,7 +182,19 @@ std::string Interpreter::shown(std::string_view what) const {
   return mask == session_.masks().end() ? formula + '\n' : understood("mask", name, mask->second, formula);
 }
 
-Answer Interpreter::show(std::string_view rest) { return {.text = rest.empty() ? listing() : shown(rest)}; }
+Answer Interpreter::show(std::string_view rest) {
+  if (rest.empty()) return {.text = listing()};
+  const std::string name(rest), text = shown(rest);
+  if (session_.scores().contains(name) || session_.parameters().contains(name)) return {.text = text};
+  engine::FactsRequest request;
+  if (const auto failure = attempt([&] { request = facts_request(rest); })) {
+    return {.text = fmt::format("{}no picture: {}\n", text, failure->message)};
+  }
+  const engine::TextStyle style = terminal_style();
+  Answer answer = job("show", [=, settings = session_.settings] { return picture_text(request, settings, style); });
+  if (answer.status == kDone && !answer.cancelled) answer.text = text + answer.text;
+  return answer;
+}
 
 engine::FactsRequest Interpreter::facts_request(std::string_view what) const {
   const Settings& settings = session_.settings;

@@ -122,6 +122,18 @@ JobResult facts_summary(const engine::FactsRequest& request) {
   return {kDone, text, false};
 }
 
+JobResult picture_text(const engine::FactsRequest& request, const Settings& settings, const engine::TextStyle& style) {
+  engine::TextStyle narrow = style;
+  narrow.width = std::min(style.width, kPictureColumns);
+  const engine::CellLimits limits = engine::text_limits(request.sq, request.sk, narrow.width);
+  const engine::PictureCells cells = engine::compiler().picture({.facts = request,
+                                                                 .tile_rows = settings.tile_rows,
+                                                                 .tile_cols = settings.tile_keys,
+                                                                 .max_rows = limits.rows,
+                                                                 .max_cols = limits.cols});
+  return {kDone, engine::text_picture(cells, narrow), false};
+}
+
 JobResult stage_text(const AttentionSpec& spec, engine::StageText stage) {
   return {kDone, with_line_break(engine::compiler().stage(engine::problem_of(spec, Target::host()), stage)), false};
 }

@@ -9,6 +9,7 @@
 #include "src/cli/repl/settings.h"
 #include "src/engine/attention_measure.h"
 #include "src/engine/compiler.h"
+#include "src/engine/picture/terminal.h"
 
 namespace heddle::cli::repl {
 
@@ -22,6 +23,9 @@ struct Subject {
 JobResult facts_text(const engine::FactsRequest& request);
 /// In two lines: pairs and tiles.
 JobResult facts_summary(const engine::FactsRequest& request);
+/// At most kPictureColumns wide.
+JobResult picture_text(const engine::FactsRequest& request, const Settings& settings, const engine::TextStyle& style);
+inline constexpr int kPictureColumns = 64;
 JobResult stage_text(const AttentionSpec& spec, engine::StageText stage);
 /// Random operands, N(0, 1): kernel, time, rate, sparsity efficiency, largest error. kCheckFailed when it is over the bar.
 JobResult run_text(const Subject& subject);

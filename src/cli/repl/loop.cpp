@@ -45,7 +45,7 @@ class Conversation {
       switch (terminal_.read(pending_.empty() ? kPrompt : kMore, line)) {
         case Terminal::Read::Line: going = take(line); break;
         case Terminal::Read::Interrupted: pending_.clear(); break;
-        case Terminal::Read::End: going = false; break;
+        case Terminal::Read::End: write("\n"); return;
       }
     }
   }
