@@ -51,16 +51,6 @@ LineFlags LineCover::none() const {
   return flags;
 }
 
-bool LineCover::contains_all() const {
-  if (!region_.causal) return true;
-  for (int64_t q = 0; q < matrix_.sq; ++q) {
-    for (int64_t w = 0; w < matrix_.words; ++w) {
-      if (matrix_.row(q)[w] & ~region_bits(q, w)) return false;
-    }
-  }
-  return true;
-}
-
 LineFlags LineCover::whole() const {
   LineFlags flags = none();
   std::fill(flags.rows.begin(), flags.rows.end(), 1);

@@ -27,8 +27,6 @@ class LineCover {
   /// block 0: no block diagonals.
   LineCover(const BitMatrix& matrix, Region region, int64_t block);
 
-  /// The matrix has no pair outside the region.
-  bool contains_all() const;
   /// Lines of which every pair of the region is allowed; those without a pair of the region among them.
   LineFlags whole() const;
   /// Lines of one kind with an allowed pair that no line of `chosen`, of the kinds `used`, covers.

@@ -39,7 +39,7 @@ void add_components(const BitMatrix& matrix, const MatrixOptions& options, Matri
 }
 
 ir::Expr suggest(const BitMatrix& matrix, const MatrixOptions& options, const MatrixFacts& facts) {
-  if (ir::Expr short_one = matrix_formula(matrix)) return short_one;
+  if (ir::Expr short_one = matrix_formula(matrix, options.threads)) return short_one;
   const bool few = !facts.irregular && static_cast<int64_t>(facts.components.size()) <= options.most_terms;
   return few ? components_formula(facts.components, facts.lengths) : nullptr;
 }

@@ -5,6 +5,7 @@
 
 #include "src/analysis/matrix_cover.h"
 #include "src/analysis/matrix_sets.h"
+#include "src/analysis/parallel.h"
 #include "src/ir/rewrite.h"
 
 namespace heddle::analysis {
@@ -63,6 +64,7 @@ void put(const std::vector<char>& flags, bool reversed, std::vector<uint64_t>& w
 struct Problem {
   const BitMatrix& matrix;
   Expr q, k;
+  int threads;
 };
 
 /// Chooses, kind by kind, a describable set of lines between those that are needed and those that are whole.
@@ -99,12 +101,24 @@ class CoverFormula {
     std::vector<int64_t> sizes;
     for (const int64_t size : {q + 1, k + 1, std::gcd(q + 1, first->second), std::gcd(k + 1, first->first)}) {
       const bool known = std::find(sizes.begin(), sizes.end(), size) != sizes.end();
-      if (size > 1 && size < std::max(problem_.matrix.sq, problem_.matrix.sk) && !known) sizes.push_back(size);
+      if (size > 1 && size < std::max(problem_.matrix.sq, problem_.matrix.sk) && !known && whole_block(*first, size)) sizes.push_back(size);
     }
     return sizes;
   }
 
  private:
+  /// The block around a pair has every pair of the region.
+  bool whole_block(std::pair<int64_t, int64_t> pair, int64_t size) const {
+    const int64_t top = pair.first / size * size, left = pair.second / size * size;
+    for (int64_t q = top; q < std::min(top + size, problem_.matrix.sq); ++q) {
+      const int64_t edge = region_.causal ? q + *region_.causal + 1 : problem_.matrix.sk;
+      for (int64_t k = left; k < std::min({left + size, problem_.matrix.sk, edge}); ++k) {
+        if (!problem_.matrix.at(q, k)) return false;
+      }
+    }
+    return true;
+  }
+
   unsigned used() const { return kRows | kColumns | kDiagonals | (block_ > 0 ? kBlocks : 0u); }
 
   LineSet line_set(LineKind kind, const LineFlags& needed) const {
@@ -175,15 +189,20 @@ void keep_shorter(const Expr& candidate, Expr& best) {
   if (candidate && (!best || candidate->size < best->size)) best = candidate;
 }
 
-Expr by_lines(const Problem& problem) {
-  Expr best;
-  for (const Region& region : {Region{upper_diagonal(problem.matrix)}, Region{}}) {
-    CoverFormula plain(problem, region, 0);
-    keep_shorter(plain.solve(), best);
-    if (best) continue;
-    for (const int64_t block : plain.blocks()) keep_shorter(CoverFormula(problem, region, block).solve(), best);
-  }
+Expr in_region(const Problem& problem, Region region) {
+  CoverFormula plain(problem, region, 0);
+  Expr best = plain.solve();
+  if (best) return best;
+  for (const int64_t block : plain.blocks()) keep_shorter(CoverFormula(problem, region, block).solve(), best);
   return best;
+}
+
+Expr by_lines(const Problem& problem) {
+  const Region regions[] = {Region{upper_diagonal(problem.matrix)}, Region{}};
+  Expr found[2];
+  parallel_units(problem.threads, 2, [&](int, int64_t i) { found[i] = in_region(problem, regions[i]); });
+  keep_shorter(found[1], found[0]);
+  return found[0];
 }
 
 /// Rows or columns that matter: index = step * i + base.
@@ -246,7 +265,7 @@ Expr by_blocks(const Problem& problem, int depth) {
   const auto [rows, keys] = change_steps(problem.matrix);
   if (rows < 2 || keys < 2) return nullptr;
   const BitMatrix small = sampled(problem.matrix, {rows, 0}, {keys, 0});
-  return solve({small, binary(Op::Div, problem.q, integer(rows)), binary(Op::Div, problem.k, integer(keys))}, depth - 1);
+  return solve({small, binary(Op::Div, problem.q, integer(rows)), binary(Op::Div, problem.k, integer(keys)), problem.threads}, depth - 1);
 }
 
 /// Where only every step-th row or column has an allowed pair, the matrix of those.
@@ -259,7 +278,7 @@ Expr by_residues(const Problem& problem, int depth) {
     return line.step == 1 ? nullptr : binary(Op::Eq, binary(Op::Mod, x, integer(line.step)), integer(line.base));
   };
   const BitMatrix small = sampled(problem.matrix, rows, keys);
-  const Expr inner = solve({small, index(problem.q, rows), index(problem.k, keys)}, depth - 1);
+  const Expr inner = solve({small, index(problem.q, rows), index(problem.k, keys), problem.threads}, depth - 1);
   if (!inner) return nullptr;
   return ir::simplify(both(both(guard(problem.q, rows), guard(problem.k, keys)), inner));
 }
@@ -271,7 +290,7 @@ Expr by_ends(const Problem& problem, int depth) {
   if (sq == problem.matrix.sq && sk == problem.matrix.sk) return nullptr;
   BitMatrix small(sq, sk);
   for (int64_t q = 0; q < sq; ++q) std::copy_n(problem.matrix.row(q), small.words, small.row(q));
-  const Expr inner = solve({small, problem.q, problem.k}, depth - 1);
+  const Expr inner = solve({small, problem.q, problem.k, problem.threads}, depth - 1);
   if (!inner) return nullptr;
   const Expr rows = sq < problem.matrix.sq ? binary(Op::Lt, problem.q, integer(sq)) : nullptr;
   const Expr keys = sk < problem.matrix.sk ? binary(Op::Lt, problem.k, integer(sk)) : nullptr;
@@ -292,6 +311,6 @@ Expr solve(const Problem& problem, int depth) {
 
 }  // namespace
 
-ir::Expr matrix_formula(const BitMatrix& matrix) { return solve({matrix, ir::var("q"), ir::var("k")}, 2); }
+ir::Expr matrix_formula(const BitMatrix& matrix, int threads) { return solve({matrix, ir::var("q"), ir::var("k"), threads}, 2); }
 
 }  // namespace heddle::analysis

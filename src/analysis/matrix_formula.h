@@ -6,7 +6,7 @@
 namespace heddle::analysis {
 
 /// An Expr over q and k that gives exactly the matrix, or null.
-ir::Expr matrix_formula(const BitMatrix& matrix);
+ir::Expr matrix_formula(const BitMatrix& matrix, int threads);
 
 /// The disjunction of components, `q >= q0 && q < q1 && k >= lo(q) && k <= hi(q) && (k - lo(q)) % stride == 0`, bounds that every pair
 /// of the matrix meets left out.

@@ -43,13 +43,24 @@ struct Found {
   bool complete = true;
 };
 
-void add_row(const BitMatrix& matrix, int64_t q, const std::vector<Piece>& pieces, Found& found) {
+/// The number of greedy pieces, without branches on the distances.
+int64_t count_pieces(const uint64_t* row, int64_t words) {
+  int64_t pieces = 0, last = 0, stride = 0;  // stride 0: the piece has one key.
+  bool open = false;
+  each_bit(row, words, [&](int64_t key) {
+    const int64_t distance = key - last;
+    const bool joins = open & ((stride == 0) | (distance == stride));
+    pieces += !joins, stride = joins ? distance : 0, last = key, open = true;
+  });
+  return pieces;
+}
+
+void add_row(const BitMatrix& matrix, int64_t q, int64_t pieces, Found& found) {
   const uint64_t* row = matrix.row(q);
   int64_t keys = 0;
   for (int64_t w = 0; w < matrix.words; ++w) keys += std::popcount(row[w]);
   found.totals.add(keys, 0);
-  found.totals.add_pieces(static_cast<int64_t>(pieces.size()));
-  found.lattice = row_lattice(pieces, found.lattice);
+  found.totals.add_pieces(pieces);
 }
 
 /// Classes of the tiles of one block of rows, from the union and the intersection of its rows.
@@ -105,8 +116,13 @@ MatrixRows matrix_rows(const BitMatrix& matrix, int64_t most, int threads) {
     Found& mine = found[static_cast<size_t>(thread)];
     for (int64_t q = unit * kUnitRows; q < std::min(matrix.sq, (unit + 1) * kUnitRows); ++q) {
       const bool same = q % kUnitRows != 0 && std::memcmp(matrix.row(q), matrix.row(q - 1), static_cast<size_t>(matrix.words) * 8) == 0;
+      if (!mine.complete && mine.lattice == 1) {
+        add_row(matrix, q, count_pieces(matrix.row(q), matrix.words), mine);
+        continue;
+      }
       if (!same) pieces.clear(), row_pieces(matrix.row(q), matrix.words, pieces);
-      add_row(matrix, q, pieces, mine);
+      add_row(matrix, q, static_cast<int64_t>(pieces.size()), mine);
+      mine.lattice = row_lattice(pieces, mine.lattice);
       mine.complete = mine.complete && static_cast<int64_t>(pieces.size()) <= most;
       if (mine.complete) made.pieces[static_cast<size_t>(q)] = pieces;
     }

@@ -63,12 +63,14 @@ TEST(MatrixFacts, ReadsRowsThatLieApartAndAnyByte) {
 
 TEST(MatrixFacts, RandomBitsAreIrregularAndCountedAllTheSame) {
   std::mt19937 random(7);
-  ByteMatrix matrix{200, 333, 333, std::vector<uint8_t>(200 * 333)};
-  for (uint8_t& byte : matrix.bytes) byte = random() & 1;
-  const MatrixFacts facts = matrix_facts(matrix.view(), kTiles);
-  EXPECT_EQ(check_matrix(matrix, facts), "");
-  EXPECT_TRUE(facts.irregular);
-  EXPECT_EQ(facts.formula, nullptr);
+  for (const Lengths lengths : {Lengths{200, 333}, {70, 5000}}) {  // The second has more pieces a row than are kept.
+    ByteMatrix matrix{lengths.sq, lengths.sk, lengths.sk, std::vector<uint8_t>(static_cast<size_t>(lengths.sq * lengths.sk))};
+    for (uint8_t& byte : matrix.bytes) byte = random() & 1;
+    const MatrixFacts facts = matrix_facts(matrix.view(), kTiles);
+    EXPECT_EQ(check_matrix(matrix, facts), "");
+    EXPECT_TRUE(facts.irregular);
+    EXPECT_EQ(facts.formula, nullptr);
+  }
 }
 
 TEST(MatrixFacts, OneChangedPairIsNeverOverlooked) {
