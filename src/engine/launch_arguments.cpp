@@ -206,13 +206,13 @@ void bind_ints(const LaunchOptions& options, const LaunchRecord& record, std::ve
 }
 
 void bind_parameters(const LaunchOptions& options, const LaunchRecord& record, const Binding* binding, ParameterValues& values) {
+  for (const auto& [name, value] : options.reals) check_kind(name, "reals", record.int_params, "ints");
   if (binding && options.ints.empty()) {
     values.ints = binding->state()->ints;
   } else {
     bind_ints(options, record, values.ints);
     if (binding) check_bound(record, binding->state()->ints, values.ints);
   }
-  for (const auto& [name, value] : options.reals) check_kind(name, "reals", record.int_params, "ints");
   bind(options.reals, record.real_params, record, "reals", values.reals);
   if (options.scale && !std::isfinite(*options.scale)) throw UserError(fmt::format("the scale is {}; expected a finite number", *options.scale));
 }

@@ -77,7 +77,7 @@ TEST_F(ReplTerminal, TabListsWhatThereIs) {
 TEST_F(ReplTerminal, CtrlCStopsAJobAndTheSessionGoesOn) {
   PtySession terminal = session();
   ASSERT_TRUE(terminal.wait_for_line(kPrompt));
-  enter(terminal, "set sq 1048576");
+  enter(terminal, "set sq 65536");
   terminal.type(kLongJob + "\r");
   ASSERT_TRUE(terminal.wait_for("facts: 1 s (Ctrl-C cancels)")) << terminal.screen();
   EXPECT_TRUE(has_children(terminal.process()));
@@ -94,7 +94,7 @@ TEST_F(ReplTerminal, CtrlCStopsAJobAndTheSessionGoesOn) {
 TEST_F(ReplTerminal, AnInterruptOfTheSessionAloneStopsItsJob) {
   PtySession terminal = session();
   ASSERT_TRUE(terminal.wait_for_line(kPrompt));
-  enter(terminal, "set sq 1048576");
+  enter(terminal, "set sq 65536");
   terminal.type(kLongJob + "\r");
   ASSERT_TRUE(terminal.wait_for("Ctrl-C cancels")) << terminal.screen();
   kill(terminal.process(), SIGINT);

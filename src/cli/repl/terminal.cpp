@@ -215,6 +215,7 @@ Terminal::Read Terminal::read(const char* prompt, std::string& line) {
   state_->prompt = prompt;
   state_->interrupted = false;
   int count = 0;
+  el_set(state_->edit, EL_PREP_TERM, 1);  // el_gets would show the prompt first, and keys typed at once would be echoed twice
   const char* text = el_gets(state_->edit, &count);
   if (state_->interrupted) {
     fmt::print("^C\n");
