@@ -115,7 +115,7 @@ MatrixRows matrix_rows(const BitMatrix& matrix, int64_t most, int threads) {
     std::vector<Piece> pieces;
     Found& mine = found[static_cast<size_t>(thread)];
     for (int64_t q = unit * kUnitRows; q < std::min(matrix.sq, (unit + 1) * kUnitRows); ++q) {
-      const bool same = q % kUnitRows != 0 && std::memcmp(matrix.row(q), matrix.row(q - 1), static_cast<size_t>(matrix.words) * 8) == 0;
+      const bool same = q % kUnitRows != 0 && std::equal(matrix.row(q), matrix.row(q) + matrix.words, matrix.row(q - 1));
       if (!mine.complete && mine.lattice == 1) {
         add_row(matrix, q, count_pieces(matrix.row(q), matrix.words), mine);
         continue;
