@@ -1,7 +1,7 @@
 #include "src/analysis/matrix_rows.h"
 
+#include <algorithm>
 #include <bit>
-#include <cstring>
 #include <numeric>
 
 #include "src/analysis/parallel.h"
