@@ -19,6 +19,12 @@ from dataclasses import dataclass
 
 FACTS_BARS = {"relations": 20.0, "counts": 100.0}
 FACTS_LIMIT_S = 10
+BINDS = [
+    # title, benchmark, bar in ms
+    ("bind: 10,000 documents in 1,048,576 tokens", "bind/documents_10000_1M", 100),
+    ("bind: each of 100 tables of 262,144 tokens", "bind/documents_100_tables_256K", 20),
+]
+MATRIX_BAR_MS = 100
 ATTENTION = [
     # title, benchmark, counter, bar
     ("dense D 64, S 2048, 12 heads: share of the sgemm rate", "dense/D:64/S:2048/H:12", "ratio", 0.85),
@@ -77,9 +83,9 @@ def google(program, name, limit_s, *options):
     return runs, report["context"]
 
 
-def facts_figure(program, name):
-    quantity, family = name.split("/")
-    figure = Figure(f"{quantity}: {family}", "ms", FACTS_BARS[quantity])
+def timed_figure(program, name, title, bar):
+    """A benchmark that counts its best time as best_ms."""
+    figure = Figure(title, "ms", bar)
     try:
         runs, _ = google(program, name, FACTS_LIMIT_S, "--benchmark_min_time=0.02", "--benchmark_repetitions=5")
         figure.best = min(one["best_ms"] for one in runs)
@@ -87,6 +93,22 @@ def facts_figure(program, name):
     except Unmeasured as error:
         figure.note = str(error)
     return figure
+
+
+def facts_figure(program, name):
+    quantity, family = name.split("/")
+    return timed_figure(program, name, f"{quantity}: {family}", FACTS_BARS[quantity])
+
+
+def table_figures(folder):
+    """Binds of tables, and raw matrices of 8192 x 8192."""
+    figures = [timed_figure(str(folder / "bind_bench"), name, title, bar) for title, name, bar in BINDS]
+    program = str(folder / "matrix_bench")
+    try:
+        names = [name.split("/")[0] for name in run([program, "--benchmark_list_tests"], FACTS_LIMIT_S).split()]
+    except Unmeasured as error:
+        return figures + [Figure("raw matrices of 8192 x 8192", "ms", MATRIX_BAR_MS, note=str(error))]
+    return figures + [timed_figure(program, name, f"raw matrix: {name}", MATRIX_BAR_MS) for name in names]
 
 
 def facts_figures(folder):
@@ -177,7 +199,8 @@ def main(arguments):
     build = pathlib.Path(arguments[0])
     folder = build / "bin"
     machine = machine_of(build)
-    figures = attention_figures(folder, machine) + first_result_figures(folder) + memory_figures(folder) + facts_figures(folder)
+    figures = attention_figures(folder, machine) + first_result_figures(folder) + memory_figures(folder)
+    figures += facts_figures(folder) + table_figures(folder)
     for name, value in machine.items():
         print(f"{name}: {value}")
     print()

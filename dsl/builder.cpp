@@ -24,11 +24,11 @@ Expr build(Op op, std::vector<Expr> operands) {
 }
 
 /// Refuses a table that is read with different element types or numbers of indices.
-void check_table(const ir::ExprNode& read, std::map<std::string, ir::TableUse>& seen) {
-  const ir::TableUse use{ir::element_type(read), static_cast<int>(read.operands.size())};
-  const ir::TableUse& first = seen.try_emplace(read.name, use).first->second;
-  if (first.element != use.element) {
-    throw UserError(fmt::format("the table '{}' has elements of {} and of {}", read.name, to_string(first.element), to_string(use.element)),
+void check_table(const ir::ExprNode& read, std::map<std::string, TableDeclaration>& seen) {
+  const TableDeclaration use{read.name, ir::element_type(read), static_cast<int>(read.operands.size())};
+  const TableDeclaration& first = seen.try_emplace(read.name, use).first->second;
+  if (first.dtype != use.dtype) {
+    throw UserError(fmt::format("the table '{}' has elements of {} and of {}", read.name, to_string(first.dtype), to_string(use.dtype)),
                     "choose another name for one");
   }
   if (first.rank != use.rank) {
@@ -40,7 +40,7 @@ void check_table(const ir::ExprNode& read, std::map<std::string, ir::TableUse>& 
 /// Refuses reals when only integers are allowed, and one name for things of different kinds.
 void check_formula(const Expr& formula, bool integers_only) {
   std::map<std::string, Type> types;
-  std::map<std::string, ir::TableUse> tables;
+  std::map<std::string, TableDeclaration> tables;
   ir::for_each_node(formula, [&](const Expr& node) {
     if (node->op == Op::Read) check_table(*node, tables);
     if (integers_only && node->type == Type::Real) {

@@ -52,7 +52,7 @@ std::vector<std::string> output_names(const JsonView& view, const ir::Node& node
 
 /// The inputs and weights that mask and score read, in the order of their names.
 void find_tables(const JsonView& view, const ir::Graph& graph, ir::Node& node) {
-  std::map<std::string, ir::TableUse> uses = ir::tables(node.mask);
+  std::map<std::string, TableDeclaration> uses = ir::tables(node.mask);
   uses.merge(ir::tables(node.score));
   for (const auto& [name, use] : uses) {
     const int value = find_value(graph, name);

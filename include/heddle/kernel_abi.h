@@ -9,8 +9,7 @@
 namespace heddle {
 
 /// A table of one launch as the kernel reads it: element (i0, i1, ...) lies at data + i0 * stride[0] + i1 * stride[1] + ..., strides in
-/// elements. Indices are clamped into [0, extent - 1], but for plain variables, which never leave the table: a dimension that is
-/// broadcast has stride 0. Extents are at least 1.
+/// elements. Every index is clamped into [0, extent - 1]; extents are at least 1.
 struct TableArg {
   const void* data = nullptr;
   int64_t extent[kMaxTableRank] = {1, 1, 1, 1};

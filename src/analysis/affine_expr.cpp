@@ -131,6 +131,12 @@ Expr subtract(const Expr& a, const Expr& b) {
   return ir::make(Op::Sub, {a, b});
 }
 
+Expr fold(Op op, const std::vector<Expr>& exprs) {
+  Expr result = exprs.at(0);
+  for (size_t i = 1; i < exprs.size(); ++i) result = ir::make(op, {result, exprs[i]});
+  return result;
+}
+
 Expr multiply(const Expr& a, int64_t factor) {
   if (factor == 1) return a;
   if (factor == -1) return ir::make(Op::Neg, {a});

@@ -27,6 +27,7 @@ int64_t small_integer(const isl::val& value);
 // Sums and quotients that keep facts readable.
 ir::Expr add(const ir::Expr& a, const ir::Expr& b);
 ir::Expr subtract(const ir::Expr& a, const ir::Expr& b);
+ir::Expr fold(ir::Op op, const std::vector<ir::Expr>& exprs);  ///< a op b op c ...; at least one.
 ir::Expr multiply(const ir::Expr& a, int64_t factor);
 ir::Expr floor_divide(const ir::Expr& a, int64_t divisor);    ///< divisor > 0
 ir::Expr ceiling_divide(const ir::Expr& a, int64_t divisor);  ///< divisor > 0

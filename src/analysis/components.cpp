@@ -8,12 +8,6 @@ namespace {
 using ir::Expr;
 using ir::Op;
 
-Expr fold(Op op, const std::vector<Expr>& bounds) {
-  Expr result = bounds.at(0);
-  for (size_t i = 1; i < bounds.size(); ++i) result = ir::make(op, {result, bounds[i]});
-  return result;
-}
-
 /// One value at most: a lower bound is an upper one too.
 bool is_single(const ir::Loop& loop) {
   for (const Expr& low : loop.lower) {

@@ -19,12 +19,6 @@ namespace {
 using ir::Expr;
 using ir::Op;
 
-Expr fold(Op op, const std::vector<Expr>& exprs) {
-  Expr result = exprs.at(0);
-  for (size_t i = 1; i < exprs.size(); ++i) result = ir::make(op, {result, exprs[i]});
-  return result;
-}
-
 Expr at_most(const Expr& low, const Expr& high) { return ir::make(Op::Le, {low, high}); }
 
 void append(std::vector<Expr>& to, const std::vector<Expr>& from) { to.insert(to.end(), from.begin(), from.end()); }

@@ -164,14 +164,4 @@ MatrixLattice matrix_lattice(const MatrixRows& rows) {
   return lattice;
 }
 
-void draw(const MatrixComponent& component, BitMatrix& matrix) {
-  for (int64_t i = 0; i < component.repeats; ++i) {
-    for (int64_t r = 0; r < component.height; ++r) {
-      const int64_t first = component.first + i * component.shift + r * component.first_slope;
-      const int64_t count = component.count + r * component.count_slope;
-      for (int64_t n = 0; n < count; ++n) matrix.set(component.q0 + i * component.period + r, first + n * component.stride);
-    }
-  }
-}
-
 }  // namespace heddle::analysis

@@ -18,7 +18,4 @@ std::optional<RowPeriod> row_period(const BitMatrix& matrix);
 
 MatrixLattice matrix_lattice(const MatrixRows& rows);
 
-/// Sets the bits of a component.
-void draw(const MatrixComponent& component, BitMatrix& matrix);
-
 }  // namespace heddle::analysis

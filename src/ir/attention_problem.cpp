@@ -43,10 +43,10 @@ ParameterOrder parameter_order(const AttentionProblem& problem) {
 }
 
 std::vector<TableDeclaration> table_order(const AttentionProblem& problem) {
-  std::map<std::string, TableUse> uses;
+  std::map<std::string, TableDeclaration> uses;
   for (const Expr& formula : {problem.mask, problem.score}) uses.merge(tables(formula));
   std::vector<TableDeclaration> order;
-  for (const auto& [name, use] : uses) order.push_back({name, use.element, use.rank});
+  for (const auto& [name, use] : uses) order.push_back(use);
   return order;
 }
 

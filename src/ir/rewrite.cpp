@@ -77,10 +77,10 @@ std::map<std::string, Type> parameters(const Expr& expr) {
   return types;
 }
 
-std::map<std::string, TableUse> tables(const Expr& expr) {
-  std::map<std::string, TableUse> uses;
+std::map<std::string, TableDeclaration> tables(const Expr& expr) {
+  std::map<std::string, TableDeclaration> uses;
   for_each_node(expr, [&](const Expr& node) {
-    if (node->op == Op::Read) uses.try_emplace(node->name, TableUse{element_type(*node), static_cast<int>(node->operands.size())});
+    if (node->op == Op::Read) uses.try_emplace(node->name, TableDeclaration{node->name, element_type(*node), static_cast<int>(node->operands.size())});
   });
   return uses;
 }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include "heddle/bind_program.h"
 #include "src/ir/expr.h"
 
 namespace heddle::ir {
@@ -33,11 +34,7 @@ Expr guard_divisors(const Expr& mask, const Expr& also = nullptr);
 
 std::set<std::string> variables(const Expr& expr);               ///< Names of Var leaves.
 std::map<std::string, Type> parameters(const Expr& expr);        ///< Names and types of Param leaves.
-struct TableUse {
-  DType element = DType::Int32;
-  int rank = 1;
-};
-std::map<std::string, TableUse> tables(const Expr& expr);        ///< Tables that Read nodes name, of each its first use.
+std::map<std::string, TableDeclaration> tables(const Expr& expr);        ///< Tables that Read nodes name, of each its first use.
 bool mentions(const Expr& expr, const std::string& variable);
 std::optional<int64_t> as_int_constant(const Expr& expr);        ///< Value when the tree is a constant Int.
 

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kZero = 0;
 
-void check_known(const std::map<std::string, TableUse>& uses, const Tables& tables) {
+void check_known(const std::map<std::string, TableDeclaration>& uses, const Tables& tables) {
   std::vector<std::string> names;
   for (const auto& [name, use] : uses) names.push_back(name);
   for (const auto& [name, table] : tables) {
@@ -28,9 +28,9 @@ void check_known(const std::map<std::string, TableUse>& uses, const Tables& tabl
   }
 }
 
-void check_form(const std::string& name, const TableUse& use, const Tensor& table) {
-  if (table.dtype != use.element) {
-    throw UserError(fmt::format("the table '{}' is {}; the formula declares {}", name, to_string(table.dtype), to_string(use.element)));
+void check_form(const std::string& name, const TableDeclaration& use, const Tensor& table) {
+  if (table.dtype != use.dtype) {
+    throw UserError(fmt::format("the table '{}' is {}; the formula declares {}", name, to_string(table.dtype), to_string(use.dtype)));
   }
   if (table.rank() != use.rank) {
     throw UserError(fmt::format("the table '{}' has shape [{}]; the formula reads it with {} ind{}", name, fmt::join(table.shape, ", "), use.rank,
@@ -175,7 +175,7 @@ bool any_empty(const Box& ranges) {
 }  // namespace
 
 void check_tables(const Expr& mask, const Expr& score, const Tables& tables, const std::map<std::string, Interval>& ranges) {
-  std::map<std::string, TableUse> uses = ir::tables(mask);
+  std::map<std::string, TableDeclaration> uses = ir::tables(mask);
   uses.merge(ir::tables(score));
   check_known(uses, tables);
   for (const auto& [name, use] : uses) {

@@ -198,8 +198,7 @@ class Verifier {
       require(std::find(list.begin(), list.end(), name) != list.end(), "parameters are declared", name);
     }
     for (const auto& [name, use] : tables(expr)) {
-      const TableDeclaration wanted{name, use.element, use.rank};
-      require(std::find(program_.tables.begin(), program_.tables.end(), wanted) != program_.tables.end(), "tables are declared", name);
+      require(std::find(program_.tables.begin(), program_.tables.end(), use) != program_.tables.end(), "tables are declared", name);
     }
   }
   void predicate(const Expr& expr) const {

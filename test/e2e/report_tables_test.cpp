@@ -117,6 +117,24 @@ TEST(FieldReports, R027_ReadsNeverLeaveTheTable) {
   }
 }
 
+TEST(FieldReports, R027_AGuardedReadStaysInsideAShorterTable) {
+  Engine engine(without_disk());
+  GuardedArray<int32_t> keys(5, Rim::End), rows(3, Rim::End);
+  std::fill(keys.begin(), keys.end(), 1), std::fill(rows.begin(), rows.end(), 1);
+  keys[2] = rows[1] = 0;
+  LaunchOptions options;
+  options.tables = {{"keys", Tensor::dense(keys.data(), {5}, DType::Int32)}, {"rows", Tensor::dense(rows.data(), {3}, DType::Int32)}};
+  const Shape shape = heads(1, 1, 1, 9000, 9000);  // far past the page behind the tables
+  const Parameters declared = {{"keys", TableOf{}}, {"rows", TableOf{}}};
+  for (const bool nests : {true, false}) {
+    AttentionSpec spec = masked(Mask::parse("k < 5 && keys[k] == 1 && q < 3 && rows[q] == 1", declared), 16);
+    spec.use_nests = nests;
+    Data data(shape);
+    run(engine.attention(spec), data, options);
+    for (int64_t q = 0; q < shape.sq; ++q) EXPECT_EQ(data.o[at(q * 16)] != 0, q == 0 || q == 2) << q;
+  }
+}
+
 TEST(FieldReports, R030_AFlattenedIndexPast31Bits) {
   Engine engine(without_disk());
   constexpr int64_t kFar = 3'000'000'000, kHead = 1'000'000;

@@ -25,8 +25,8 @@ class TableMemory {
   ir::Tables tables_of(const Expr& expr) {
     ir::Tables tables;
     for (const auto& [name, use] : ir::tables(expr)) {
-      void* data = use.element == DType::Float32 ? static_cast<void*>(reals_.data()) : static_cast<void*>(integers_.data());
-      tables.emplace(name, Tensor::dense(data, std::vector<int64_t>(static_cast<size_t>(use.rank), use.rank > 4 ? 1 : 3), use.element));
+      void* data = use.dtype == DType::Float32 ? static_cast<void*>(reals_.data()) : static_cast<void*>(integers_.data());
+      tables.emplace(name, Tensor::dense(data, std::vector<int64_t>(static_cast<size_t>(use.rank), use.rank > 4 ? 1 : 3), use.dtype));
     }
     return tables;
   }

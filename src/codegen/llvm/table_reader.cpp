@@ -25,11 +25,6 @@ Value* converted(IrBuilder& b, DType dtype, Value* element, llvm::Type* type) {
   return dtype == DType::Int32 || dtype == DType::Int64 ? b.CreateSExtOrTrunc(element, type) : b.CreateZExt(element, type);
 }
 
-/// Variables never leave a dimension that is as long as they reach; a broadcast one has stride 0.
-bool stays_inside(const ir::Expr& index) {
-  return index->op == ir::Op::Var && (index->name == "q" || index->name == "k" || index->name == "b" || index->name == "h");
-}
-
 }  // namespace
 
 TableReader::TableReader(IrBuilder& b, Value* tables, const std::vector<TableDeclaration>& declarations) {
@@ -48,16 +43,13 @@ TableReader::TableReader(IrBuilder& b, Value* tables, const std::vector<TableDec
   }
 }
 
-Value* TableReader::offset(IrBuilder& b, const Table& table, const ir::ExprNode& read, llvm::ArrayRef<Value*> indices) const {
+Value* TableReader::offset(IrBuilder& b, const Table& table, llvm::ArrayRef<Value*> indices) {
   Value *scalars = nullptr, *vectors = nullptr;
   for (size_t d = 0; d < indices.size(); ++d) {
-    Value* index = indices[d];
-    const bool vector = index->getType()->isVectorTy();
+    const bool vector = indices[d]->getType()->isVectorTy();
     const auto spread = [&](Value* scalar) { return vector ? b.splat(scalar) : scalar; };
-    if (!stays_inside(read.operands[d])) {
-      index = b.smaller(b.larger(index, llvm::Constant::getNullValue(index->getType())), spread(table.last[d]));
-    }
-    Value* part = b.CreateMul(index, spread(table.stride[d]));
+    Value* raised = b.larger(indices[d], llvm::Constant::getNullValue(indices[d]->getType()));
+    Value* part = b.CreateMul(b.smaller(raised, spread(table.last[d])), spread(table.stride[d]));
     Value*& sum = vector ? vectors : scalars;
     sum = sum ? b.CreateAdd(sum, part) : part;
   }
@@ -68,7 +60,7 @@ Value* TableReader::offset(IrBuilder& b, const Table& table, const ir::ExprNode&
 Value* TableReader::element(IrBuilder& b, const ir::ExprNode& read, llvm::ArrayRef<Value*> indices) const {
   const Table& table = tables_.at(read.name);
   llvm::Type* type = element_type(b, table.dtype);
-  Value* address = b.element(type, table.data, offset(b, table, read, indices));
+  Value* address = b.element(type, table.data, offset(b, table, indices));
   Value* loaded = b.CreateAlignedLoad(type, address, llvm::Align(type->getPrimitiveSizeInBits() / 8));
   return converted(b, table.dtype, loaded, b.getInt64Ty());
 }
@@ -76,7 +68,7 @@ Value* TableReader::element(IrBuilder& b, const ir::ExprNode& read, llvm::ArrayR
 Value* TableReader::elements(IrBuilder& b, const ir::ExprNode& read, llvm::ArrayRef<Value*> indices, unsigned width) const {
   const Table& table = tables_.at(read.name);
   llvm::Type* type = element_type(b, table.dtype);
-  Value* addresses = b.element(type, table.data, offset(b, table, read, indices));
+  Value* addresses = b.element(type, table.data, offset(b, table, indices));
   auto* vector = llvm::FixedVectorType::get(type, static_cast<unsigned>(b.lanes()));
   Value* loaded = b.CreateMaskedGather(vector, addresses, llvm::Align(type->getPrimitiveSizeInBits() / 8));
   return converted(b, table.dtype, loaded, b.ints(width));

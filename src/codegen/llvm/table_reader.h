@@ -28,7 +28,7 @@ class TableReader {
     std::vector<Value*> last, stride;  ///< i64: extent - 1 and stride of each dimension.
   };
   /// Offset in elements, a scalar or a vector as the indices are.
-  Value* offset(IrBuilder& b, const Table& table, const ir::ExprNode& read, llvm::ArrayRef<Value*> indices) const;
+  static Value* offset(IrBuilder& b, const Table& table, llvm::ArrayRef<Value*> indices);
 
   std::map<std::string, Table> tables_;
 };
