@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include "heddle/error.h"
@@ -23,14 +22,6 @@ struct KernelFile::State {
 };
 
 namespace {
-
-constexpr int kMaxThreads = 4096;
-
-int thread_count(int asked) {
-  if (asked < 0 || asked > kMaxThreads)
-    throw UserError(fmt::format("threads is {}; expected 0 (one a core) to {}", asked, kMaxThreads));
-  return asked > 0 ? asked : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-}
 
 void check_runnable(const std::string& path, const LaunchRecord& record) {
   std::string why;
@@ -74,7 +65,7 @@ void check_pointers(const AttentionArgs& args, const LaunchRecord& record) {
 }  // namespace
 
 KernelFile KernelFile::open(const std::string& path, int threads) {
-  const int count = thread_count(threads);
+  const int count = runtime::thread_count(threads);
   std::optional<runtime::StoredKernel> stored = runtime::read_kernel(path);
   if (!stored) {
     throw UserError(fmt::format("{} is no kernel that this version of Heddle can read", path),

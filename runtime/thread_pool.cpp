@@ -1,10 +1,12 @@
 #include "runtime/thread_pool.h"
+#include <sched.h>
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -16,6 +18,15 @@ namespace heddle::runtime {
 namespace {
 
 constexpr std::chrono::microseconds kSpin{50};
+constexpr int kMaxThreads = 4096;
+
+/// Cores this process may run on.
+int available_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  const int allowed = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
+  return allowed > 0 ? allowed : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
 
 /// Polls `ready` for about kSpin. Returns whether it became true.
 template <typename Ready>
@@ -55,6 +66,13 @@ class Bed {
 };
 
 }  // namespace
+
+int thread_count(int asked) {
+  if (asked < 0 || asked > kMaxThreads) {
+    throw UserError("threads is " + std::to_string(asked) + "; expected 0 (one a core) to " + std::to_string(kMaxThreads));
+  }
+  return asked == 0 ? available_cores() : asked;
+}
 
 struct ThreadPool::State {
   std::mutex callers;                ///< Held by the caller whose job runs.

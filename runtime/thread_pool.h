@@ -7,6 +7,9 @@
 
 namespace heddle::runtime {
 
+/// `asked` threads, or for 0 as many as cores that this process may run on. Throws UserError outside 0 to 4096.
+int thread_count(int asked);
+
 /// Runs one job at a time on `threads` threads, the caller's included. Workers spin briefly, then sleep. Not reentrant:
 /// a job must not call run() of its own pool. run() may be called from any thread; callers queue up.
 class ThreadPool {

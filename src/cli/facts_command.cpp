@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <thread>
 
 #include "heddle/error.h"
+#include "runtime/thread_pool.h"
 #include "src/cli/mask_options.h"
 #include "src/cli/values.h"
 #include "src/engine/compiler.h"
@@ -71,7 +71,7 @@ int run_matrix(const Settings& settings) {
   const std::vector<uint8_t> copy = bytes ? std::vector<uint8_t>() : array.nonzero();
   engine::MatrixRequest request{.data = bytes ? array.bytes.data() : copy.data(), .sq = array.shape[0], .sk = array.shape[1],
                                 .row_stride = array.shape[1], .tiles = tiles_of(settings)};
-  request.threads = settings.mask.threads > 0 ? settings.mask.threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  request.threads = runtime::thread_count(settings.mask.threads);
   const engine::MatrixReport report = engine::compiler().matrix_facts(request);
   show(settings, report.text, report.json);
   return kDone;

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <thread>
 
 #include "heddle/error.h"
+#include "runtime/thread_pool.h"
 #include "src/cli/table_options.h"
 #include "src/cli/values.h"
 #include "src/ir/attention_problem.h"
@@ -61,7 +61,7 @@ engine::FactsRequest facts_request(const MaskOptions& options) {
   request.sq = checked_length("--sq", options.sq);
   request.sk = checked_length("--sk", options.sk.value_or(options.sq));
   request.ints = values_at(options, request.mask);
-  request.threads = options.threads > 0 ? options.threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  request.threads = runtime::thread_count(options.threads);
   return request;
 }
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <thread>
 
+#include "runtime/thread_pool.h"
 #include "src/cli/values.h"
 #include "src/engine/verify_masks.h"
 
@@ -51,10 +51,9 @@ Json to_json(const MaskCaseOutcome& one) {
 }
 
 int masks(const Settings& settings) {
-  const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   const std::string origin = settings.file == "-" ? "standard input" : settings.file;
   const Outcomes outcomes = engine::verify_masks(read_text(settings.file), origin,
-                                                 {.only = settings.only, .threads = settings.threads ? settings.threads : cores});
+                                                 {.only = settings.only, .threads = runtime::thread_count(settings.threads)});
   const int64_t passed = count(outcomes, Status::Passed), failed = count(outcomes, Status::Failed);
   if (settings.json) {
     Json json = {{"passed", passed}, {"failed", failed}, {"cases", Json::array()}};

@@ -1,7 +1,4 @@
 #include "heddle/engine.h"
-#include <sched.h>
-#include <algorithm>
-#include <thread>
 #include "runtime/thread_pool.h"
 #include "src/engine/attention.h"
 #include "src/engine/kernel_cache.h"
@@ -11,23 +8,6 @@
 namespace heddle {
 
 namespace {
-
-constexpr int kMaxThreads = 4096;
-
-/// Cores this process may run on.
-int available_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  const int allowed = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
-  return allowed > 0 ? allowed : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-}
-
-int thread_count(int asked) {
-  if (asked < 0 || asked > kMaxThreads) {
-    throw UserError("threads is " + std::to_string(asked) + "; expected 0 (one a core) to " + std::to_string(kMaxThreads));
-  }
-  return asked == 0 ? available_cores() : asked;
-}
 
 std::optional<runtime::DiskCache> open_disk(const EngineOptions& options) {
   if (!options.disk_cache) return std::nullopt;
@@ -39,7 +19,7 @@ std::optional<runtime::DiskCache> open_disk(const EngineOptions& options) {
 struct Engine::State {
   explicit State(const EngineOptions& options)
       : target(options.target ? *options.target : Target::host()),
-        pool(std::make_shared<runtime::ThreadPool>(thread_count(options.threads))),
+        pool(std::make_shared<runtime::ThreadPool>(runtime::thread_count(options.threads))),
         cache(open_disk(options)) {}
 
   Target target;

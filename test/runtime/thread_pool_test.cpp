@@ -1,5 +1,6 @@
 #include "runtime/thread_pool.h"
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <atomic>
 #include <chrono>
 #include <cstring>
@@ -120,6 +121,22 @@ TEST(ThreadPool, StopsAtOnceWhenIdleOrUnused) {
     ThreadPool pool(4);
     if (i % 2) pool.run([](int) {});
   }
+}
+
+TEST(ThreadCount, ZeroIsTheCoresOfThisProcess) {
+  EXPECT_EQ(thread_count(7), 7);
+  cpu_set_t before, one;
+  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  EXPECT_EQ(thread_count(0), CPU_COUNT(&before));
+  CPU_ZERO(&one);
+  for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++cpu) {
+    if (CPU_ISSET(cpu, &before)) CPU_SET(cpu, &one);
+  }
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  EXPECT_EQ(thread_count(0), 1);
+  ASSERT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
+  EXPECT_THROW(thread_count(-1), UserError);
+  EXPECT_THROW(thread_count(4097), UserError);
 }
 
 }  // namespace

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <thread>
 
 #include "heddle/error.h"
+#include "runtime/thread_pool.h"
 #include "src/cli/values.h"
 #include "src/ir/attention_problem.h"
 #include "src/support/text.h"
@@ -62,7 +62,7 @@ std::string line(std::string_view name, const std::string& value, std::string_vi
 }  // namespace
 
 int Settings::cores() const {
-  return threads > 0 ? static_cast<int>(threads) : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  return runtime::thread_count(static_cast<int>(threads));
 }
 
 std::vector<std::string> setting_names() {
