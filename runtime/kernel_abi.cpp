@@ -19,7 +19,9 @@ static_assert(offsetof(AttentionArgs, v_stride) == 128 && offsetof(AttentionArgs
 static_assert(offsetof(AttentionArgs, int_params) == 176 && offsetof(AttentionArgs, real_params) == 184);
 static_assert(offsetof(AttentionArgs, scale) == 192 && offsetof(AttentionArgs, tables) == 200);
 static_assert(offsetof(AttentionArgs, list_offsets) == 208 && offsetof(AttentionArgs, list_runs) == 216);
-static_assert(offsetof(AttentionArgs, list_stride) == 224 && sizeof(AttentionArgs) == 240);
+static_assert(offsetof(AttentionArgs, list_stride) == 224 && offsetof(AttentionArgs, values) == 240);
+static_assert(offsetof(AttentionArgs, values_stride) == 248 && offsetof(AttentionArgs, values_width) == 272);
+static_assert(sizeof(AttentionArgs) == 280);
 static_assert(offsetof(TableArg, extent) == 8 && offsetof(TableArg, stride) == 40 && sizeof(TableArg) == 72);
 static_assert(offsetof(TileRun, count) == 4 && sizeof(TileRun) == 8);
 
@@ -47,9 +49,14 @@ static auto fields(Record& r) {
   return std::tie(r.steps, r.reads, r.by_batch, r.by_head);
 }
 
+template <Like<RowProgression> Record>
+static auto fields(Record& r) {
+  return std::tie(r.offset, r.count, r.stride);
+}
+
 template <Like<LaunchRecord> Record>
 static auto fields(Record& r) {
-  return std::tie(r.symbol, r.target, r.head_dim, r.value_dim, r.block_rows, r.scratch_bytes, r.max_positions, r.lse, r.int_params,
+  return std::tie(r.symbol, r.target, r.head_dim, r.value_dim, r.block_rows, r.scratch_bytes, r.max_positions, r.lse, r.probabilities, r.row_progressions, r.int_params,
                   r.real_params, r.tables, r.bind, r.tile_keys, r.summary, r.facts, r.plan);
 }
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 #include <vector>
+#include "heddle/acsr.h"
 #include "heddle/error.h"
 #include "heddle/formula.h"
 #include "heddle/target.h"
@@ -25,6 +26,7 @@ struct AttentionSpec {
   int64_t head_dim = 64;                 ///< 1..256
   int64_t value_dim = 0;                 ///< 1..256; 0 means head_dim.
   bool lse = false;                      ///< Also write LSE, the natural-log log-sum-exp of the scores.
+  bool probabilities = false;            ///< Also write the probabilities, as compressed rows (heddle/acsr.h).
   std::optional<int64_t> tile_rows{};    ///< Forces the plan's block rows; normally decided by cost.
   std::optional<bool> use_nests{};       ///< false: ignore facts, test every tile in the kernel (for comparison).
 };
@@ -63,6 +65,9 @@ struct LaunchOptions {
   std::map<std::string, double> reals{};
   const Binding* binding = nullptr;           ///< Of a kernel with tables: made by bind() of the same kernel at the same sizes.
   std::map<std::string, Tensor> tables{};     ///< Or the tables themselves, bound for this launch alone.
+  /// [B, H, Sq, W] float32 with a contiguous last dimension and W >= AcsrLayout::width(), required exactly when the spec asked for
+  /// probabilities: row q holds those of its allowed keys in the order of AcsrLayout::keys(q), then zeros.
+  const Tensor* probabilities = nullptr;
 };
 
 /// Where a kernel came from and what it cost.
@@ -95,6 +100,8 @@ class Attention {
   /// a formula indexes by b, h, q or k alone and that has neither that variable's size nor extent 1 (broadcast); an index that
   /// certainly leaves the table at these sizes.
   Binding bind(const BindOptions& options) const;
+  /// Where the probabilities of a launch at these sizes lie. Throws UserError when the spec did not ask for them, or on bad sizes.
+  AcsrLayout acsr_layout(const AcsrSizes& sizes) const;
   /// Both throw UserError on an Attention that no engine made.
   const KernelReport& report() const;
   const AttentionSpec& spec() const;

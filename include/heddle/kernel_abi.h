@@ -42,6 +42,17 @@ struct AttentionArgs {
   const int64_t* list_offsets = nullptr; ///< Tile lists, for kernels with a bind program: runs of row block qb of batch b, head h are
   const TileRun* list_runs = nullptr;    ///< [offsets[i], offsets[i + 1]), i = b * list_stride[0] + h * list_stride[1] + qb.
   int64_t list_stride[2] = {};
+  float* values = nullptr;               ///< Compressed probabilities [batch, heads, sq, values_width], for kernels that keep them; else null.
+  int64_t values_stride[3] = {};         ///< batch, head, row
+  int64_t values_width = 0;
+};
+
+/// A part of compressed rows: row q keeps keys offset, offset + stride, ..., `count` of them, one slot behind the other. The texts are
+/// formulas over q, b, h, the sizes and LaunchRecord::int_params.
+struct RowProgression {
+  std::string offset, count;
+  int64_t stride = 1;
+  bool operator==(const RowProgression&) const = default;
 };
 
 /// A CPU kernel: computes row blocks [first_block, last_block) of the grid. Blocks are independent of each other:
@@ -51,7 +62,7 @@ using AttentionKernel = void (*)(const AttentionArgs* args, int64_t first_block,
 
 /// Everything the runtime must know to launch a stored kernel without any compiler or IR.
 struct LaunchRecord {
-  static constexpr uint32_t kVersion = 2;
+  static constexpr uint32_t kVersion = 3;
   std::string symbol;           ///< Name of the AttentionKernel in the object.
   std::string target;           ///< Target::to_string().
   int64_t head_dim = 0, value_dim = 0;
@@ -59,6 +70,8 @@ struct LaunchRecord {
   int64_t scratch_bytes = 0;    ///< Per thread.
   int64_t max_positions = 0;    ///< Largest sq and sk this kernel may be launched with.
   bool lse = false;
+  bool probabilities = false;                        ///< The kernel keeps them in AttentionArgs::values, in rows of these parts:
+  std::vector<RowProgression> row_progressions;
   std::vector<std::string> int_params, real_params;  ///< Dynamic parameters in argument order.
   std::vector<TableDeclaration> tables;              ///< In argument order (sorted by name).
   BindProgram bind;             ///< Not empty when the kernel visits lists of tiles, of tile_keys keys each.

@@ -1,6 +1,7 @@
 #include "src/engine/attention.h"
 #include <cmath>
 #include "runtime/dispatcher.h"
+#include "src/engine/acsr.h"
 #include "src/engine/binding.h"
 #include "src/engine/launch_arguments.h"
 
@@ -34,7 +35,7 @@ void Attention::run(const Tensor& q, const Tensor& k, const Tensor& v, const Ten
                     const LaunchOptions& options) const {
   const State& state = made();
   if (!state.kernel->refusal.empty()) throw UserError(state.kernel->refusal);
-  const engine::LaunchTensors tensors{q, k, v, o, lse};
+  const engine::LaunchTensors tensors{q, k, v, o, lse, options.probabilities};
   engine::check_tensors(tensors, state.kernel->record);
   const Binding here = options.tables.empty() ? Binding() : bind(engine::bind_options(tensors, options));
   const Binding* binding = options.tables.empty() ? options.binding : &here;
@@ -43,7 +44,20 @@ void Attention::run(const Tensor& q, const Tensor& k, const Tensor& v, const Ten
   engine::bind_parameters(options, state.kernel->record, binding, values);
   AttentionArgs args = engine::arguments(tensors, state.kernel->record, options, values);
   if (binding) engine::add_tables(*binding->state(), args);
+  if (state.kernel->record.probabilities) {
+    engine::add_probabilities(*options.probabilities, state.acsr_widths->of(state.kernel->record, args), args);
+  }
   runtime::launch(*state.pool, state.kernel->entry, args, state.kernel->record);
+}
+
+AcsrLayout Attention::acsr_layout(const AcsrSizes& sizes) const {
+  const LaunchRecord& record = made().kernel->record;
+  if (!record.probabilities) throw UserError("this kernel keeps no probabilities", "compile with AttentionSpec::probabilities = true");
+  LaunchOptions options;
+  options.ints = sizes.ints;
+  std::vector<int64_t> ints;
+  engine::bind_ints(options, record, ints);
+  return engine::acsr_layout(record, sizes, ints);
 }
 
 Binding Attention::bind(const BindOptions& options) const {

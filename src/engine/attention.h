@@ -1,6 +1,7 @@
 // What an Attention is made of: a callable kernel, its record, and the pool it is launched on.
 #pragma once
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +23,18 @@ struct Kernel {
   std::vector<std::pair<std::string, double>> passes;
 };
 
+/// The width of compressed rows at the sizes of the last launch.
+class AcsrWidths {
+ public:
+  /// Computes it anew when sizes or parameters are other ones.
+  int64_t of(const LaunchRecord& record, const AttentionArgs& args);
+
+ private:
+  std::mutex mutex_;
+  std::vector<int64_t> key_;
+  int64_t width_ = 0;
+};
+
 /// How this Attention came by its kernel.
 KernelReport report_of(const Kernel& kernel, KernelReport::Origin origin, double milliseconds);
 
@@ -35,6 +48,7 @@ struct Attention::State {
   KernelReport report;
   std::shared_ptr<const engine::Kernel> kernel;
   std::shared_ptr<runtime::ThreadPool> pool;
+  std::shared_ptr<engine::AcsrWidths> acsr_widths = std::make_shared<engine::AcsrWidths>();
 };
 
 struct Binding::State {

@@ -127,6 +127,29 @@ void check_lse_given(const Tensor* lse, bool wanted) {
   if (!wanted && lse) throw UserError("lse is given, but this kernel does not write it", "compile with AttentionSpec::lse = true");
 }
 
+void check_probabilities_given(const Tensor* given, bool wanted) {
+  if (wanted && !given) {
+    throw UserError("the probabilities are missing: this kernel writes them",
+                    "set LaunchOptions::probabilities, or compile with AttentionSpec::probabilities = false");
+  }
+  if (!wanted && given) {
+    throw UserError("probabilities are given, but this kernel does not write them", "compile with AttentionSpec::probabilities = true");
+  }
+}
+
+void check_probabilities(const Named& p, const Named& q) {
+  check_form(p, 4, "[batch, heads, query rows, slots]");
+  check_size(p);
+  for (const Axis axis : {kBatch, kHeads, kRows}) {
+    if (p.view.shape[axis] != q.view.shape[axis]) {
+      throw UserError(fmt::format("{} does not fit {}; expected [batch, heads, query rows, slots]", text(p), text(q)));
+    }
+  }
+  check_contiguous_rows(p);
+  check_memory(p);
+  if (overlaps_itself(p.view)) throw UserError(fmt::format("rows of {} overlap each other", text(p)));
+}
+
 void check_apart(const Named& output, const Named& other) {
   if (share_memory(output.view, other.view)) {
     throw UserError(fmt::format("the output {} overlaps {} in memory", text(output), text(other)), "give the output memory of its own");
@@ -186,6 +209,7 @@ void check_tensors(const LaunchTensors& tensors, const LaunchRecord& record) {
   for (const Named& one : {q, k, v, o}) check_form(one, 4, "[batch, heads, rows, head dim]");
   for (const Named& one : {q, k, v, o}) check_size(one);
   check_lse_given(tensors.lse, record.lse);
+  check_probabilities_given(tensors.probabilities, record.probabilities);
   check_shapes(q, k, v, o, record);
   for (const Named& one : {q, k, v, o}) check_contiguous_rows(one);
   for (const Named& one : {q, k, v, o}) check_memory(one);
@@ -193,10 +217,16 @@ void check_tensors(const LaunchTensors& tensors, const LaunchRecord& record) {
     throw UserError(fmt::format("rows of the output {} with strides [{}] overlap each other", text(o), fmt::join(o.view.strides, ", ")));
   }
   for (const Named& input : {q, k, v}) check_apart(o, input);
-  if (!tensors.lse) return;
-  const Named lse{"lse", *tensors.lse};
-  check_lse(lse, q);
-  for (const Named& other : {q, k, v, o}) check_apart(lse, other);
+  if (tensors.lse) {
+    const Named lse{"lse", *tensors.lse};
+    check_lse(lse, q);
+    for (const Named& other : {q, k, v, o}) check_apart(lse, other);
+  }
+  if (!tensors.probabilities) return;
+  const Named p{"probabilities", *tensors.probabilities};
+  check_probabilities(p, q);
+  for (const Named& other : {q, k, v, o}) check_apart(p, other);
+  if (tensors.lse) check_apart(p, {"lse", *tensors.lse});
 }
 
 void bind_ints(const LaunchOptions& options, const LaunchRecord& record, std::vector<int64_t>& values) {
@@ -215,6 +245,18 @@ void bind_parameters(const LaunchOptions& options, const LaunchRecord& record, c
   }
   bind(options.reals, record.real_params, record, "reals", values.reals);
   if (options.scale && !std::isfinite(*options.scale)) throw UserError(fmt::format("the scale is {}; expected a finite number", *options.scale));
+}
+
+void add_probabilities(const Tensor& probabilities, int64_t width, AttentionArgs& args) {
+  const bool empty = args.batch == 0 || args.heads == 0 || args.sq == 0;
+  if (!empty && probabilities.shape[kDim] < width) {
+    throw UserError(fmt::format("probabilities [{}] have {} slots a row; the longest row of this launch has {} allowed keys",
+                                fmt::join(probabilities.shape, ", "), probabilities.shape[kDim], width),
+                    "allocate AcsrLayout::width() slots a row");
+  }
+  args.values = static_cast<float*>(probabilities.data);
+  std::copy_n(probabilities.strides.begin(), 3, args.values_stride);
+  args.values_width = probabilities.shape[kDim];
 }
 
 AttentionArgs arguments(const LaunchTensors& tensors, const LaunchRecord& record, const LaunchOptions& options,

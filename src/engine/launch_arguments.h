@@ -10,6 +10,7 @@ namespace heddle::engine {
 struct LaunchTensors {
   const Tensor &q, &k, &v, &o;
   const Tensor* lse;
+  const Tensor* probabilities = nullptr;
 };
 
 /// Values of the dynamic parameters in kernel order; reused from launch to launch.
@@ -32,5 +33,8 @@ void bind_parameters(const LaunchOptions& options, const LaunchRecord& record, c
 /// The argument block of a checked launch. It points into `values`.
 AttentionArgs arguments(const LaunchTensors& tensors, const LaunchRecord& record, const LaunchOptions& options,
                         const ParameterValues& values);
+
+/// Adds compressed rows that check_tensors accepted. Throws UserError when they are narrower than `width`.
+void add_probabilities(const Tensor& probabilities, int64_t width, AttentionArgs& args);
 
 }  // namespace heddle::engine

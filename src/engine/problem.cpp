@@ -48,6 +48,7 @@ ir::AttentionProblem problem_of(const AttentionSpec& spec, const Target& target)
   problem.head_dim = spec.head_dim;
   problem.value_dim = spec.value_dim == 0 ? spec.head_dim : spec.value_dim;
   problem.lse = spec.lse;
+  problem.probabilities = spec.probabilities;
   problem.target = target;
   problem.options = {spec.tile_rows, spec.use_nests};
   check_names(problem);

@@ -23,6 +23,7 @@ struct AttentionProblem {
   int64_t head_dim = 64;     ///< 1..256
   int64_t value_dim = 64;    ///< 1..256
   bool lse = false;
+  bool probabilities = false;  ///< Keeps the probabilities, as compressed rows.
   Target target;
   PlanOptions options;
 };

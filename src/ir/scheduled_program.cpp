@@ -53,6 +53,9 @@ class OperandVisitor {
     }
   }
   void operator()(KeyLoopSchedule&) {}
+  void operator()(StoreColumns& s) { read(s.in), write(s.slots); }
+  void operator()(LoadColumns& s) { write(s.slots), write(s.out); }
+  void operator()(SoftmaxRows& s) { write(s.lse); }
   void operator()(StoreRows& s) { read(s.in.matrix), read(s.in.scale); }
 
  private:
@@ -128,9 +131,15 @@ class Printer {
     line("  step:");
     body(s.body, depth_ + 2);
   }
+  void operator()(const StoreColumns& s) { line(fmt::format("{} = {}", slots(s.slot, s.allowed), name(s.in))); }
+  void operator()(const LoadColumns& s) { line(fmt::format("{} = {}", name(s.out), slots(s.slot, s.allowed))); }
+  void operator()(const SoftmaxRows& s) { line(fmt::format("{} = softmax of values[q, 0 .. {}]", name(s.lse), print(s.count))); }
   void operator()(const StoreRows& s) { line(fmt::format("{}[q] = {}", text(s.tensor), scaled(s.in))); }
 
  private:
+  static std::string slots(const Expr& slot, const Expr& allowed) {
+    return fmt::format("values[q, {}]{}", print(slot), allowed ? ", in partial steps where " + print(allowed) : "");
+  }
   void line(const std::string& what) { out_ += std::string(static_cast<size_t>(2 * depth_), ' ') + what + "\n"; }
   void indented(const std::string& lines) {
     for (size_t begin = 0; begin < lines.size();) {

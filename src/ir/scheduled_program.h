@@ -19,6 +19,8 @@
 //    from -FLT_MAX or 0; a Flag stores whether some row satisfies the predicate (partial steps only); a Store with `compact` writes,
 //    in partial steps, only live columns, densely, and lists their offsets. `partial_only` sweeps run in partial steps alone.
 //  - KeyLoopSchedule: as tile IR's KeyLoop, in steps of up to tiles_per_step adjacent tiles; state is carried in buffers.
+//  - StoreColumns, LoadColumns, SoftmaxRows: StoreValues, LoadValues and SoftmaxValues of the tile IR. `slots`: i64 [tile_rows], the slots
+//    of the first key of a full tile.
 //  - StoreRows: tensor[q, d] = scale[r] * in[d, r] for existing rows; a Row is stored as LSE.
 #pragma once
 #include <cstdint>
@@ -80,6 +82,9 @@ struct SweepStore { BufferId matrix; int local; bool compact; LiveKeys live; Ten
 using SweepOp = std::variant<SweepLoad, SweepMap, SweepReduce, SweepFlag, SweepStore>;
 struct Sweep { Extent columns = Extent::StepKeys; bool partial_only = false; std::vector<SweepOp> ops; };
 
+struct StoreColumns { BufferId in = kNoBuffer, slots = kNoBuffer; Expr slot, allowed; };
+struct LoadColumns { BufferId out = kNoBuffer, slots = kNoBuffer; Expr slot, allowed; };
+struct SoftmaxRows { BufferId lse = kNoBuffer; Expr count; };
 struct StoreRows { TensorId tensor = TensorId::O; ScaledMatrix in; };
 
 struct ScheduledStatement;
@@ -94,10 +99,13 @@ struct KeyLoopSchedule {
 
 // The closed set of scheduled statements, in one place.
 #define HEDDLE_SCHEDULED_STATEMENTS(X) \
-  X(PackRows) X(FillBuffer) X(CopyBuffer) X(ListKeys) X(RowMap) X(Contract) X(Sweep) X(KeyLoopSchedule) X(StoreRows)
+  X(PackRows) X(FillBuffer) X(CopyBuffer) X(ListKeys) X(RowMap) X(Contract) X(Sweep) X(KeyLoopSchedule) \
+  X(StoreColumns) X(LoadColumns) X(SoftmaxRows) X(StoreRows)
 
 struct ScheduledStatement {
-  std::variant<PackRows, FillBuffer, CopyBuffer, ListKeys, RowMap, Contract, Sweep, KeyLoopSchedule, StoreRows> op;
+  std::variant<PackRows, FillBuffer, CopyBuffer, ListKeys, RowMap, Contract, Sweep, KeyLoopSchedule, StoreColumns, LoadColumns, SoftmaxRows,
+               StoreRows>
+      op;
 };
 
 struct ScheduledProgram {

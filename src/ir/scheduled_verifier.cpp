@@ -101,6 +101,19 @@ class Verifier {
     body(s.body);
     loop_ = nullptr;
   }
+  void operator()(const StoreColumns& s) {
+    values(s.slots, s.slot);
+    exactly(s.in, program_.keys_per_step(*loop_));
+  }
+  void operator()(const LoadColumns& s) {
+    values(s.slots, s.slot);
+    exactly(s.out, program_.keys_per_step(*loop_));
+  }
+  void operator()(const SoftmaxRows& s) {
+    require(loop_ == nullptr, "the softmax of rows stands outside of the loops");
+    operand(s.lse, BufferKind::Row, 1);
+    require(s.count && s.count->type == Type::Int, "counts are Int");
+  }
   void operator()(const StoreRows& s) {
     require(loop_ == nullptr, "stores stand after the loops");
     if (s.tensor == TensorId::Lse) return operand(s.in.matrix, BufferKind::Row, 1);
@@ -159,6 +172,12 @@ class Verifier {
   }
   void rows_or_matrix(BufferId id) const {
     require(buffer(id).kind == BufferKind::Matrix || buffer(id).kind == BufferKind::Row, "fills and copies are of reals");
+  }
+  void values(BufferId slots, const Expr& slot) const {
+    require(loop_ != nullptr, "columns of values belong to the steps of a loop");
+    operand(slots, BufferKind::Offsets, program_.tile_rows);
+    operand(program_.sink, BufferKind::Sink, program_.tile_keys);
+    require(slot && slot->type == Type::Int, "slots are Int");
   }
   int64_t tensor_dims(TensorId tensor) const { return tensor == TensorId::V ? program_.value_dim : program_.head_dim; }
 

@@ -83,9 +83,15 @@ class Printer {
     out_ += inner.out();
     line(fmt::format("  yield({})", fmt::join(leaves, ", ")));
   }
+  void operator()(const StoreValues& s) { line(fmt::format("{} = {}", slots(s.slot, s.allowed), name(s.in))); }
+  void operator()(const LoadValues& s) { define(s.out, slots(s.slot, s.allowed)); }
+  void operator()(const SoftmaxValues& s) { define(s.lse, fmt::format("softmax of values[q, 0 .. {}]", print(s.count))); }
   void operator()(const Store& s) { line(fmt::format("store {}[q] = {}", text(s.tensor), name(s.in))); }
 
  private:
+  static std::string slots(const Expr& slot, const Expr& allowed) {
+    return fmt::format("values[q, {}]{}", print(slot), allowed ? " in partial tiles where " + print(allowed) : "");
+  }
   void line(const std::string& what) { out_ += indent(what, depth_); }
   void define(ValueId id, const std::string& what) {
     const ValueInfo& value = program_.values.at(static_cast<size_t>(id));

@@ -12,6 +12,9 @@
 // their values at that element. A Map with only_partial is the identity on inputs[0] in full tiles.
 // Reductions over keys: Max starts from and never returns less than -FLT_MAX; NaN never wins a Max (and reaches the result through the
 // exponentials); Sum starts from 0. Order of accumulation is unspecified but fixed for a schedule.
+// Values are compressed scores or probabilities (ACSR, as in SPLAT): row q of head h of batch b holds its allowed pairs one behind the
+// other, pair (q, k) in slot `slot`, an Int expression of q and k that grows by one from key to key within a full tile. Pairs of one
+// row have slots of their own; slots are defined where `allowed` holds. A row may be longer than its pairs: AttentionArgs::values_width.
 // Mma contracts lhs [rows x n] with rhs [n x cols] (or rhs [cols x n] when rhs_transposed), f32 accumulation. With `live` set,
 // keys that no existing row of the block may attend (live false for every row) take no part: their rhs rows are never multiplied.
 #pragma once
@@ -62,14 +65,22 @@ enum class LoopSource { Nest, Tested, Listed };
 /// classed by `predicate` over existing rows: skipped when false everywhere, full when true everywhere and the tile is whole. Listed: the runs that the bind step made of `predicate`
 /// (AttentionArgs::list_runs): every tile that has an allowed pair, full only where Tested says full.
 struct KeyLoop { LoopSource source; LoopNest full, partial; Expr predicate; std::vector<Carried> carried; Body body; };
+/// values[b, h, q, slot] = in at the allowed pairs of existing rows (full tiles: at every pair), in loops.
+struct StoreValues { ValueId in; Expr slot, allowed; };
+/// out = values[b, h, q, slot] at the same pairs, 0 at others, in loops.
+struct LoadValues { ValueId out; Expr slot, allowed; };
+/// The softmax in base 2 of each row's first `count` values, in place; 0 in its slots beyond. `lse`: a Row, in natural logarithms. A row
+/// without values, or with none but -inf, becomes 0 and has LSE -inf. Outside of loops.
+struct SoftmaxValues { ValueId lse; Expr count; };
 /// tensor[b, h, q, :] = in for existing rows (O from a Fragment, Lse from a Row).
 struct Store { TensorId tensor; ValueId in; };
 
 // The closed set of statements, in one place.
-#define HEDDLE_TILE_STATEMENTS(X) X(Stage) X(Fill) X(Mma) X(Map) X(RowReduce) X(KeyLoop) X(Store)
+#define HEDDLE_TILE_STATEMENTS(X) X(Stage) X(Fill) X(Mma) X(Map) X(RowReduce) X(KeyLoop) X(StoreValues) X(LoadValues) \
+  X(SoftmaxValues) X(Store)
 
 struct Statement {
-  std::variant<Stage, Fill, Mma, Map, RowReduce, KeyLoop, Store> op;
+  std::variant<Stage, Fill, Mma, Map, RowReduce, KeyLoop, StoreValues, LoadValues, SoftmaxValues, Store> op;
 };
 
 struct TileProgram {

@@ -102,6 +102,28 @@ class Verifier {
     }
     for (const Carried& c : s.carried) define(c.out);
   }
+  void operator()(const StoreValues& s) {
+    require(in_loop_, "values are stored inside a key loop");
+    use(s.in);
+    require(info(s.in).kind == ValueKind::Fragment, "values are stored from a fragment");
+    shape(s.in, Extent::BlockRows, Extent::StepKeys);
+    slots(s.slot, s.allowed);
+  }
+  void operator()(const LoadValues& s) {
+    require(in_loop_, "values are loaded inside a key loop");
+    define(s.out);
+    require(info(s.out).kind == ValueKind::Fragment, "values are loaded into a fragment");
+    shape(s.out, Extent::BlockRows, Extent::StepKeys);
+    slots(s.slot, s.allowed);
+  }
+  void operator()(const SoftmaxValues& s) {
+    require(!in_loop_, "the softmax of values stands outside of the loops");
+    define(s.lse);
+    require(info(s.lse).kind == ValueKind::Row, "the LSE of values is a row");
+    require(s.count && s.count->type == Type::Int && int_only(s.count), "counts are Int");
+    names(s.count, kCoordinates);
+    require(!mentions(s.count, "k"), "counts belong to rows");
+  }
   void operator()(const Store& s) {
     require(!in_loop_, "stores stand after the loops");
     use(s.in);
@@ -205,6 +227,12 @@ class Verifier {
     require(expr->type == Type::Bool && int_only(expr), "masks are Bool over Ints");
     names(expr, kCoordinates);
     arguments(expr, 0);
+  }
+
+  void slots(const Expr& slot, const Expr& allowed) const {
+    require(slot && slot->type == Type::Int && int_only(slot), "slots are Int");
+    names(slot, kCoordinates);
+    if (allowed) predicate(allowed);
   }
 
   void source(const KeyLoop& s) const {

@@ -34,7 +34,7 @@ struct Softmax {
 class Lowering {
  public:
   explicit Lowering(const plan::KernelPlan& plan) : plan_(plan) {
-    program_.name = "attention_fused";
+    program_.name = plan.family == plan::Family::Fused ? "attention_fused" : "attention_three_kernels";
     program_.tile_rows = plan.tile_rows;
     program_.tile_keys = plan.tile_keys;
     program_.keys_per_step = std::max(plan.keys_per_step, plan.tile_keys);
@@ -47,29 +47,79 @@ class Lowering {
   }
 
   ir::TileProgram run() {
+    if (plan_.family == plan::Family::ThreeKernels) return three_kernels();
     const ValueId q = tile("q", Extent::BlockRows, Extent::HeadDim);
     emit(ir::Stage{q, ir::TensorId::Q, true, plan_.problem.score ? 1.0 : std::numbers::log2e});
     Softmax state = {row("m"), row("l"), fragment("o", Extent::ValueDim)};
     emit(ir::Fill{state.m, -FLT_MAX});
     emit(ir::Fill{state.l, 0});
     emit(ir::Fill{state.o, 0});
-    for (size_t i = 0; i < plan_.passes.size(); ++i) {
-      suffix_ = i == 0 ? "" : fmt::format(".{}", i);
-      state = sweep(plan_.passes[i], q, state);
-    }
-    suffix_.clear();
+    each_pass([&](const plan::PassPlan& pass) { state = sweep(pass, q, state); });
     finish(state);
     return std::move(program_);
   }
 
+  ir::TileProgram three_kernels() {
+    const ValueId q = tile("q", Extent::BlockRows, Extent::HeadDim);
+    emit(ir::Stage{q, ir::TensorId::Q, true, plan_.problem.score ? 1.0 : std::numbers::log2e});
+    each_pass([&](const plan::PassPlan& pass) { store_scores(pass, q); });
+    const ValueId lse = row("lse");
+    emit(ir::SoftmaxValues{lse, plan_.values_count});
+    ValueId o = fragment("o", Extent::ValueDim);
+    emit(ir::Fill{o, 0});
+    each_pass([&](const plan::PassPlan& pass) { o = add_product(pass, o); });
+    emit(ir::Store{ir::TensorId::O, o});
+    if (plan_.problem.lse) emit(ir::Store{ir::TensorId::Lse, lse});
+    return std::move(program_);
+  }
+
  private:
-  /// One key loop: the tiles of a pass update the state.
-  Softmax sweep(const plan::PassPlan& pass, ValueId q, const Softmax& before) {
+  void each_pass(auto visit) {
+    for (size_t i = 0; i < plan_.passes.size(); ++i) {
+      suffix_ = i == 0 ? "" : fmt::format(".{}", i);
+      visit(plan_.passes[i]);
+    }
+    suffix_.clear();
+  }
+
+  static ir::KeyLoop loop_over(const plan::PassPlan& pass) {
     ir::KeyLoop loop;
     loop.source = source(pass.source);
     loop.full = pass.full;
     loop.partial = pass.partial;
     if (loop.source != ir::LoopSource::Nest) loop.predicate = pass.mask ? pass.mask : ir::bool_const(true);
+    return loop;
+  }
+
+  /// SDDMM: the scores of a pass into their slots.
+  void store_scores(const plan::PassPlan& pass, ValueId q) {
+    ir::KeyLoop loop = loop_over(pass);
+    body_ = &loop.body;
+    emit(ir::StoreValues{plain_scores(q), pass.slot, pass.mask});
+    body_ = &program_.body;
+    emit(std::move(loop));
+  }
+
+  /// SpMM: o plus the probabilities of a pass times V.
+  ValueId add_product(const plan::PassPlan& pass, ValueId before) {
+    ir::KeyLoop loop = loop_over(pass);
+    body_ = &loop.body;
+    ValueId p = fragment("p", Extent::StepKeys);
+    emit(ir::LoadValues{p, pass.slot, pass.mask});
+    const ValueId inner = fragment("o_in", Extent::ValueDim), next = fragment("o_next", Extent::ValueDim);
+    const ValueId v = tile("v", Extent::StepKeys, Extent::ValueDim);
+    emit(ir::Stage{v, ir::TensorId::V});
+    emit(ir::Mma{next, p, v, false, inner, pass.mask});
+    body_ = &program_.body;
+    const ValueId after = fragment("o_out", Extent::ValueDim);
+    loop.carried = {{before, inner, next, after}};
+    emit(std::move(loop));
+    return after;
+  }
+
+  /// One key loop: the tiles of a pass update the state.
+  Softmax sweep(const plan::PassPlan& pass, ValueId q, const Softmax& before) {
+    ir::KeyLoop loop = loop_over(pass);
     const Softmax inner = {row("m_in"), row("l_in"), fragment("o_in", Extent::ValueDim)};
     body_ = &loop.body;
     const Softmax next = step(pass, q, inner);
@@ -108,17 +158,21 @@ class Lowering {
     return {m, l, o};
   }
 
-  /// Scores of a step in units of log2, masked pairs at -inf.
-  ValueId scores(const plan::PassPlan& pass, ValueId q) {
+  /// Scores of a step in units of log2.
+  ValueId plain_scores(ValueId q) {
     const ValueId k = tile("k", Extent::StepKeys, Extent::HeadDim);
     emit(ir::Stage{k, ir::TensorId::K});
     ValueId s = fragment("s", Extent::StepKeys);
     emit(ir::Mma{s, q, k, true, ir::kNoValue, nullptr});
-    if (plan_.problem.score) {
-      const ValueId scored = fragment("s_scored", Extent::StepKeys);
-      emit(ir::Map{scored, {s}, times(score_of_argument(), std::numbers::log2e)});
-      s = scored;
-    }
+    if (!plan_.problem.score) return s;
+    const ValueId scored = fragment("s_scored", Extent::StepKeys);
+    emit(ir::Map{scored, {s}, times(score_of_argument(), std::numbers::log2e)});
+    return scored;
+  }
+
+  /// The same, masked pairs at -inf.
+  ValueId scores(const plan::PassPlan& pass, ValueId q) {
+    const ValueId s = plain_scores(q);
     if (!pass.mask) return s;
     const ValueId masked = fragment("s_masked", Extent::StepKeys);
     const Expr minus_infinity = ir::real_const(-std::numeric_limits<double>::infinity());

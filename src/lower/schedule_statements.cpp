@@ -36,6 +36,7 @@ std::vector<int> count_uses(const ir::TileProgram& program) {
       if (const auto* map = std::get_if<ir::Map>(&statement.op)) std::for_each(map->inputs.begin(), map->inputs.end(), use);
       if (const auto* reduce = std::get_if<ir::RowReduce>(&statement.op)) use(reduce->in);
       if (const auto* store = std::get_if<ir::Store>(&statement.op)) use(store->in);
+      if (const auto* store = std::get_if<ir::StoreValues>(&statement.op)) use(store->in);
       if (const auto* loop = std::get_if<ir::KeyLoop>(&statement.op)) {
         walk(loop->body);
         for (const ir::Carried& c : loop->carried) use(c.init), use(c.yield);
@@ -63,7 +64,7 @@ class Scheduler {
     out.int_params = program.int_params, out.real_params = program.real_params, out.tables = program.tables;
     for (const ir::ValueInfo& value : program.values) out.buffers.push_back(value_buffer(value));
     out.frame = buffer("frame", ir::BufferKind::Frame, 8);
-    out.sink = buffer("sink", ir::BufferKind::Sink, std::max(program.head_dim, program.value_dim));
+    out.sink = buffer("sink", ir::BufferKind::Sink, std::max({program.head_dim, program.value_dim, program.tile_keys}));
   }
 
   ScheduleDraft run() {
@@ -96,6 +97,19 @@ class Scheduler {
   }
   void operator()(const ir::Mma& s);
   void operator()(const ir::KeyLoop& s);
+  void operator()(const ir::StoreValues& s) {
+    flush();
+    emit(ir::StoreColumns{s.in, slots(), s.slot, s.allowed});
+    consume(s.in);
+  }
+  void operator()(const ir::LoadValues& s) {
+    flush();
+    emit(ir::LoadColumns{s.out, slots(), s.slot, s.allowed});
+  }
+  void operator()(const ir::SoftmaxValues& s) {
+    flush();
+    emit(ir::SoftmaxRows{s.lse, s.count});
+  }
   void operator()(const ir::Store& s) {
     flush();
     emit(ir::StoreRows{s.tensor, scaled(s.in)});
@@ -123,6 +137,8 @@ class Scheduler {
     draft_.program.buffers.push_back({name, kind, count, 0, 0});
     return static_cast<BufferId>(draft_.program.buffers.size()) - 1;
   }
+
+  BufferId slots() { return buffer("slots", ir::BufferKind::Offsets, program_.tile_rows); }
 
   void emit(auto statement) { out_->push_back({std::move(statement)}); }
   void body(const ir::Body& statements) {

@@ -20,6 +20,7 @@ void verify_pass(const PassPlan& pass) {
 
 std::string print_pass(const PassPlan& pass, size_t index) {
   std::string out = fmt::format("  pass {}: {}\n", index, pass.components);
+  if (pass.slot) out += fmt::format("    slot {}\n", ir::print(pass.slot));
   if (pass.mask) out += fmt::format("    mask of partial tiles: {}\n", ir::print(pass.mask));
   if (pass.source == TileSource::Tested) return out + "    every key tile kb < NK is tested in the kernel\n";
   if (pass.source == TileSource::Listed) return out + "    key tiles come from the lists that a bind of the tables makes\n";
@@ -38,11 +39,16 @@ void verify(const KernelPlan& plan) {
   require(plan.tile_rows % plan.problem.target.lanes() == 0, "rows of a block are a multiple of the lanes");
   require(plan.keys_per_step >= plan.tile_keys && plan.keys_per_step % plan.tile_keys == 0, "steps are whole tiles");
   require(plan.ranks >= 1, "at least one rank");
-  for (const PassPlan& pass : plan.passes) verify_pass(pass);
+  for (const PassPlan& pass : plan.passes) {
+    verify_pass(pass);
+    require((pass.slot != nullptr) == (plan.family == Family::ThreeKernels), "passes of compressed rows have slots");
+  }
+  require(plan.family == Family::Fused || (plan.values_count && plan.components.size() == plan.passes.size()), "compressed rows have components");
 }
 
 std::string print(const KernelPlan& plan) {
-  std::string out = fmt::format("fused attention, running softmax, one block per batch, head and {} query rows\n", plan.tile_rows);
+  const char* how = plan.family == Family::Fused ? "fused attention, running softmax" : "three kernels on compressed rows: scores, softmax, product with V";
+  std::string out = fmt::format("{}, one block per batch, head and {} query rows\n", how, plan.tile_rows);
   out += fmt::format("  tiles {} x {}, steps of {} keys, head_dim {}, value_dim {}{}, target {}, ranks {}\n", plan.tile_rows,
                      plan.tile_keys, plan.keys_per_step, plan.problem.head_dim, plan.problem.value_dim,
                      plan.problem.lse ? ", with LSE" : "", plan.problem.target.to_string(), plan.ranks);
@@ -56,8 +62,14 @@ std::string print(const KernelPlan& plan) {
 std::string explain(const KernelPlan& plan) {
   std::string out;
   for (const std::string& note : plan.notes) out += as_sentence(note);
-  out += fmt::format("A block computes {} query rows in steps of up to {} keys and keeps only its running maximum, sum and output.\n",
-                     plan.tile_rows, plan.keys_per_step);
+  if (plan.family == Family::Fused) {
+    out += fmt::format("A block computes {} query rows in steps of up to {} keys and keeps only its running maximum, sum and output.\n",
+                       plan.tile_rows, plan.keys_per_step);
+  } else {
+    out += fmt::format("A block of {} query rows writes its scores into compressed rows, turns them into probabilities in place, and multiplies "
+                       "them with V: the probabilities are wanted, and a running softmax does not know them before its last key.\n",
+                       plan.tile_rows);
+  }
   if (plan.passes.size() > 1) {
     out += fmt::format("The keys of a block are visited in {} passes over disjoint parts of the mask, in this order.\n", plan.passes.size());
   }

@@ -19,7 +19,18 @@ struct PassPlan {
   ir::Expr mask;                ///< Null: every pair. What partial tiles evaluate; passes of one plan have disjoint masks.
   TileSource source = TileSource::Nest;
   ir::LoopNest full, partial;   ///< Free names as in analysis::TileRelation; empty unless Nest.
+  ir::Expr slot;                ///< ThreeKernels: slot of an allowed pair in its compressed row (ir::StoreValues).
   std::string components;       ///< What it covers, in words: "window of 256 keys", as the facts print it.
+};
+
+/// How a row block is computed. Fused: one sweep with a running softmax. ThreeKernels (SPLAT): scores into compressed rows (SDDMM),
+/// their softmax in place, and the product with V (SpMM); the probabilities stay.
+enum class Family { Fused, ThreeKernels };
+
+/// A part of the compressed rows: row q keeps keys offset, offset + stride, ..., `count` of them.
+struct RowComponent {
+  ir::Expr offset, count;      ///< Int over q; counts are >= 0.
+  int64_t stride = 1;
 };
 
 /// A choice that was priced. Cost in modelled cycles per (batch, head) at the nominal length of the plan.
@@ -31,12 +42,15 @@ struct Alternative {
 
 struct KernelPlan {
   ir::AttentionProblem problem;
+  Family family = Family::Fused;
   /// Argument order of the kernel where formula rewrites dropped or renamed parameters; unset: that of `problem`.
   std::optional<ir::ParameterOrder> parameters;
   int64_t tile_rows = 32;       ///< Query rows of a block (multiple of the target's lanes).
   int64_t tile_keys = 16;       ///< Granularity of tiles along keys.
   int64_t keys_per_step = 96;   ///< Adjacent tiles of one class are processed together up to this many keys.
   std::vector<PassPlan> passes; ///< Run in this order for every row block, merged through the running (m, l, O).
+  std::vector<RowComponent> components;  ///< ThreeKernels: one a pass, in the order of slots.
+  ir::Expr values_count;        ///< ThreeKernels: allowed pairs of row q.
   std::vector<Alternative> alternatives;
   std::vector<std::string> notes;  ///< Sentences for explain(): what the facts and counts said, with numbers.
   int64_t nominal_length = 4096;  ///< Sq = Sk at which alternatives were priced.

@@ -5,6 +5,7 @@
 
 #include "src/ir/rewrite.h"
 #include "src/plan/pass_work.h"
+#include "src/plan/three_kernels.h"
 
 namespace heddle::plan {
 namespace {
@@ -215,6 +216,9 @@ PassPlan make_pass(const ir::Expr& mask, TileShape shape, TileFacts& facts) {
   return pass;
 }
 
-KernelPlan make_plan(const ir::AttentionProblem& problem, TileFacts& facts) { return Planner(problem, facts).run(); }
+KernelPlan make_plan(const ir::AttentionProblem& problem, TileFacts& facts) {
+  const KernelPlan fused = Planner(problem, facts).run();
+  return problem.probabilities ? three_kernels(fused, facts) : fused;
+}
 
 }  // namespace heddle::plan

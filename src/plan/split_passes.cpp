@@ -21,7 +21,7 @@ bool may_pay(const KernelPlan& plan, const GridWork& work, const CpuCosts& costs
 }  // namespace
 
 KernelPlan split_passes(const KernelPlan& plan, TileFacts& facts) {
-  if (plan.passes.size() != 1 || !plan.passes[0].mask || plan.passes[0].mask->op != ir::Op::Or) return plan;
+  if (plan.family != Family::Fused || plan.passes.size() != 1 || !plan.passes[0].mask || plan.passes[0].mask->op != ir::Op::Or) return plan;
   if (plan.passes[0].source == TileSource::Listed) return plan;
   const CpuCosts costs = CpuCosts::of(plan.problem.target);
   const GridWork work = count_work(plan);

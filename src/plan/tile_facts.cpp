@@ -38,6 +38,12 @@ std::optional<int64_t> AnalysedFacts::pairs(const ir::Expr& mask, analysis::Leng
   return analysis::count(facts, lengths, request, ints).nnz;
 }
 
+std::optional<std::vector<analysis::AffineComponent>> AnalysedFacts::components(const ir::Expr& mask) {
+  const analysis::MaskFacts& facts = of(mask);
+  if (facts.proof() != analysis::Proof::Symbolic || facts.components().size() != facts.rows().pieces.size()) return std::nullopt;
+  return facts.components();
+}
+
 std::string AnalysedFacts::reason(const ir::Expr& mask) {
   for (const analysis::StageCost& cost : of(mask).costs()) {
     if (cost.outcome != "ok") return cost.name + ": " + cost.outcome;

@@ -18,6 +18,8 @@ class TileFacts {
   /// Allowed pairs at the given lengths, or nullopt where counting them would take an enumeration. `ints`: values of b, h, the other
   /// sizes and the dynamic parameters.
   virtual std::optional<int64_t> pairs(const ir::Expr& mask, analysis::Lengths lengths, const std::map<std::string, int64_t>& ints) = 0;
+  /// The mask as disjoint arithmetic progressions of keys, for all lengths; nullopt where its rows have no such form.
+  virtual std::optional<std::vector<analysis::AffineComponent>> components(const ir::Expr&) { return std::nullopt; }
   /// Whether a mask that reads tables may get its tiles from lists made when tables are bound.
   virtual bool lists() const { return true; }
   /// Why tiles() has no answer, in words: "over budget: ...", "not affine: q * k".
@@ -31,6 +33,7 @@ class AnalysedFacts : public TileFacts {
  public:
   std::optional<analysis::TileRelation> tiles(const ir::Expr& mask, analysis::TileShape shape) override;
   std::optional<int64_t> pairs(const ir::Expr& mask, analysis::Lengths lengths, const std::map<std::string, int64_t>& ints) override;
+  std::optional<std::vector<analysis::AffineComponent>> components(const ir::Expr& mask) override;
   std::string reason(const ir::Expr& mask) override;
   std::string text(const ir::Expr& mask, analysis::TileShape shape) override { return print(of(mask), shape); }
   const analysis::MaskFacts& of(const ir::Expr& mask);

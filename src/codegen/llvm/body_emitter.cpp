@@ -3,6 +3,7 @@
 #include <cstddef>
 
 #include "heddle/kernel_abi.h"
+#include "src/codegen/llvm/compressed_rows.h"
 
 namespace heddle::codegen {
 
@@ -79,6 +80,10 @@ void BodyEmitter::operator()(const ir::Contract& s) {
 }
 
 void BodyEmitter::operator()(const ir::Sweep& s) { emit_sweep(b_, program_, block_, step_, math_, s); }
+
+void BodyEmitter::operator()(const ir::StoreColumns& s) { store_columns(b_, program_, block_, *step_, math_, s); }
+void BodyEmitter::operator()(const ir::LoadColumns& s) { load_columns(b_, program_, block_, *step_, math_, s); }
+void BodyEmitter::operator()(const ir::SoftmaxRows& s) { softmax_rows(b_, program_, block_, math_, s); }
 
 void BodyEmitter::operator()(const ir::StoreRows& s) {
   if (s.tensor == TensorId::Lse) return store_lse(s.in.matrix);

@@ -33,6 +33,9 @@ class BodyEmitter {
   void operator()(const ir::Contract& s);
   void operator()(const ir::Sweep& s);
   void operator()(const ir::KeyLoopSchedule& s) { key_loop_(s); }
+  void operator()(const ir::StoreColumns& s);
+  void operator()(const ir::LoadColumns& s);
+  void operator()(const ir::SoftmaxRows& s);
   void operator()(const ir::StoreRows& s);
 
  private:
@@ -51,7 +54,7 @@ class BodyEmitter {
   VectorMath math_;
 };
 
-/// Contract and Sweep, which have files of their own.
+/// Statements that have files of their own.
 void emit_contract(IrBuilder& b, const ir::ScheduledProgram& program, BlockContext& block, StepContext& step, const ir::Contract& s,
                    Value* rhs_factor);
 void emit_sweep(IrBuilder& b, const ir::ScheduledProgram& program, BlockContext& block, StepContext* step, VectorMath& math,

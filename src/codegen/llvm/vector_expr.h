@@ -32,6 +32,7 @@ class VectorExpr {
 
   Values real(const ir::Expr& expr);       ///< One f32 vector a row vector.
   Values predicate(const ir::Expr& expr);  ///< One i1 vector a row vector.
+  Values index(const ir::Expr& expr) { return integer(expr, 64); }  ///< Of an Int expression: one i64 vector a row vector.
 
  private:
   bool varies(const ir::Expr& expr);       ///< Changes with the column.

@@ -2,8 +2,14 @@
 
 #include <algorithm>
 #include <cfloat>
+#include <cmath>
+#include <fmt/format.h>
+#include <functional>
+#include <limits>
 #include <map>
+#include <numbers>
 
+#include "heddle/error.h"
 #include "src/codegen/reference/key_tiles.h"
 #include "src/ir/evaluate.h"
 
@@ -37,6 +43,7 @@ class Interpreter {
         slots_(args, program.int_params, program.real_params, program.tables, most_inputs(program.body)), values_(program.values.size()) {
     const int64_t rows = args.batch * args.heads * args.sq;
     result_.o.resize(static_cast<size_t>(rows * program.value_dim));
+    result_.values.resize(static_cast<size_t>(rows * args.values_width), std::numeric_limits<double>::quiet_NaN());
     for (const ir::Statement& statement : program.body) {
       const auto* store = std::get_if<ir::Store>(&statement.op);
       if (store && store->tensor == ir::TensorId::Lse) result_.lse.resize(static_cast<size_t>(rows));
@@ -114,6 +121,22 @@ class Interpreter {
     steps(s, tiles.partial, false);
     for (const ir::Carried& c : s.carried) value(c.out) = value(c.inner);
   }
+  void operator()(const ir::StoreValues& s) {
+    each_slot(s.slot, s.allowed, [&](int64_t r, int64_t c, double& slot) { slot = value(s.in).at(r, c); });
+  }
+  void operator()(const ir::LoadValues& s) {
+    Matrix out(rows_, static_cast<int64_t>(keys_.size()));
+    each_slot(s.slot, s.allowed, [&](int64_t r, int64_t c, const double& slot) { out.at(r, c) = slot; });
+    value(s.out) = std::move(out);
+  }
+  void operator()(const ir::SoftmaxValues& s) {
+    Matrix lse(rows_, 1);
+    for (int64_t r = 0; r < rows_; ++r) {
+      slots_.set(LeafSlots::kQuery, first_row_ + r);
+      lse.at(r, 0) = softmax(values_row(r), compiled(s.count).run_int(slots_.ints()));
+    }
+    value(s.lse) = std::move(lse);
+  }
   void operator()(const ir::Store& s) {
     const Matrix& in = value(s.in);
     std::vector<double>& out = s.tensor == ir::TensorId::O ? result_.o : result_.lse;
@@ -122,6 +145,32 @@ class Interpreter {
   }
 
  private:
+  double* values_row(int64_t r) {
+    return result_.values.data() + ((b_ * args_.heads + h_) * args_.sq + first_row_ + r) * args_.values_width;
+  }
+  /// Calls visit(row, column, value) for the pairs of the step that have a slot.
+  void each_slot(const ir::Expr& slot, const ir::Expr& allowed, const std::function<void(int64_t, int64_t, double&)>& visit) {
+    for (int64_t c = 0; c < static_cast<int64_t>(keys_.size()); ++c) {
+      slots_.set(LeafSlots::kKey, keys_[static_cast<size_t>(c)]);
+      for (int64_t r = 0; r < rows_; ++r) {
+        slots_.set(LeafSlots::kQuery, first_row_ + r);
+        if (!full_ && allowed && compiled(allowed).run_int(slots_.ints()) == 0) continue;
+        const int64_t at = compiled(slot).run_int(slots_.ints());
+        if (at < 0 || at >= args_.values_width) throw InternalError("tile interpreter", fmt::format("slot {} of {}", at, args_.values_width));
+        visit(r, c, values_row(r)[at]);
+      }
+    }
+  }
+  /// Of the first `count` values of a row; returns the natural logarithm of the sum of their exponentials.
+  double softmax(double* row, int64_t count) const {
+    double top = -double{FLT_MAX}, sum = 0;
+    for (int64_t i = 0; i < count; ++i) top = row[i] > top ? row[i] : top;
+    for (int64_t i = 0; i < count; ++i) sum += row[i] = std::exp2(row[i] - top);
+    for (int64_t i = 0; i < count && sum != 0; ++i) row[i] /= sum;
+    std::fill(row + count, row + args_.values_width, 0.0);
+    return sum == 0 ? -std::numeric_limits<double>::infinity() : (top + std::log2(sum)) * std::numbers::ln2;
+  }
+
   void block() {
     first_row_ = qb_ * program_.tile_rows;
     rows_ = std::min(program_.tile_rows, args_.sq - first_row_);

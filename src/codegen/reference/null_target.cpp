@@ -47,6 +47,9 @@ class Counter {
   void operator()(const ir::Store& s) {
     counts_.bytes_written += rows_ * extent(info(s.in).cols) * int64_t{sizeof(float)};
   }
+  void operator()(const ir::StoreValues&) { counts_.bytes_written += rows_ * keys_ * int64_t{sizeof(float)}; }
+  void operator()(const ir::LoadValues&) { counts_.bytes_read += rows_ * keys_ * int64_t{sizeof(float)}; }
+  void operator()(const ir::SoftmaxValues&) {}
   void operator()(const ir::Fill&) {}
   void operator()(const ir::Map&) {}
   void operator()(const ir::RowReduce&) {}

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "src/codegen/llvm/emit_kernel.h"
+#include "src/ir/rewrite.h"
 #include "src/jit/toolchain.h"
 #include "src/lower/bind_program.h"
 #include "src/lower/pipeline.h"
@@ -47,7 +49,24 @@ std::string summary(const ir::AttentionProblem& problem) {
   if (problem.value_dim != problem.head_dim) text += fmt::format(" value_dim {}", problem.value_dim);
   text += fmt::format(" mask {}", problem.mask ? ir::print(problem.mask) : "none");
   if (problem.score) text += fmt::format(" score {}", ir::print(problem.score));
-  return problem.lse ? text + " lse" : text;
+  if (problem.lse) text += " lse";
+  if (problem.probabilities) text += " probabilities";
+  return text;
+}
+
+/// The parts of compressed rows as texts, parameters by the names the user gave them.
+std::vector<RowProgression> progressions(const lower::PipelineState& state) {
+  const std::vector<std::string>&given = state.parameters.ints, &used = state.tile.int_params;
+  const auto named = [&](const ir::Expr& formula) {
+    return ir::print(ir::substitute(formula, [&](const ir::ExprNode& node) -> ir::Expr {
+      const auto found = std::ranges::find(used, node.name);
+      if (node.op != ir::Op::Param || found == used.end()) return nullptr;
+      return ir::param(given[static_cast<size_t>(found - used.begin())], node.type);
+    }));
+  };
+  std::vector<RowProgression> parts;
+  for (const plan::RowComponent& c : state.plan.components) parts.push_back({named(c.offset), named(c.count), c.stride});
+  return parts;
 }
 
 LaunchRecord record_of(const ir::AttentionProblem& problem, const Descent& descent) {
@@ -60,6 +79,8 @@ LaunchRecord record_of(const ir::AttentionProblem& problem, const Descent& desce
   record.scratch_bytes = descent.schedule.scratch_bytes;
   record.max_positions = ir::kMaxPositions;
   record.lse = problem.lse;
+  record.probabilities = problem.probabilities;
+  record.row_progressions = progressions(descent.front);
   record.int_params = descent.front.parameters.ints;
   record.real_params = descent.front.parameters.reals;
   record.tables = descent.front.tile.tables;
