@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -153,6 +154,68 @@ void sparse_against_dense(benchmark::State& state, const MaskCase& mask, Shape s
   state.counters["efficiency_median"] = times.median() * share;
 }
 
+/// Row blocks of all heads by OpenBLAS: scores by one product, softmax of the window's rows, and a product with V. The mask is known to
+/// be a window, so the softmax costs what it must; everything outside of it is multiplied as zeros, as plain matrix products do.
+struct DenseProducts {
+  static constexpr int64_t kRows = 256;
+  DenseProducts(Operands& data, int64_t window, int threads)
+      : data_(data), window_(window), pool_(threads), scores_(static_cast<size_t>(threads), std::vector<float>(static_cast<size_t>(kRows * data.dims[2]))) {}
+
+  void run() {
+    const int64_t blocks = data_.dims[1] * (data_.dims[2] / kRows);
+    pool_.run([&](int thread) {
+      for (int64_t i = thread; i < blocks; i += pool_.threads()) block(i / (data_.dims[2] / kRows), i % (data_.dims[2] / kRows), scores_[static_cast<size_t>(thread)].data());
+    });
+  }
+
+ private:
+  void block(int64_t head, int64_t qb, float* s) {
+    const int64_t length = data_.dims[2], dim = data_.dims[3], keys = head * length * dim, rows = keys + qb * kRows * dim;
+    const heddle::runtime::Blas& blas = heddle::runtime::Blas::open();
+    blas.gemm(heddle::runtime::Gemm<float>{kRows, length, dim, data_.q.data() + rows, data_.k.data() + keys, s, dim, dim, length, false, true,
+                                           1 / std::sqrt(static_cast<float>(dim)), 0});
+    for (int64_t r = 0; r < kRows; ++r) softmax(s + r * length, qb * kRows + r, length);
+    blas.gemm(heddle::runtime::Gemm<float>{kRows, dim, length, s, data_.v.data() + keys, data_.o.data() + rows, length, dim, dim, false, false, 1, 0});
+  }
+  void softmax(float* row, int64_t q, int64_t length) const {
+    const int64_t first = std::max<int64_t>(0, q - window_ + 1), end = q + 1;
+    const float top = *std::max_element(row + first, row + end);
+    float sum = 0;
+    for (int64_t k = first; k < end; ++k) sum += row[k] = std::exp(row[k] - top);
+    for (int64_t k = first; k < end; ++k) row[k] /= sum;
+    std::fill(row, row + first, 0.0f);
+    std::fill(row + end, row + length, 0.0f);
+  }
+
+  Operands& data_;
+  int64_t window_;
+  heddle::runtime::ThreadPool pool_;
+  std::vector<std::vector<float>> scores_;
+};
+
+void three_kernels_against_products(benchmark::State& state, int64_t window, Shape shape, int threads) {
+  heddle::Engine engine(engine_options(threads));
+  heddle::AttentionSpec spec = spec_of("k <= q && q - k < " + std::to_string(window), shape.head_dim);
+  const heddle::Attention fused = engine.attention(spec);
+  spec.probabilities = true;
+  const heddle::Attention attention = engine.attention(spec);
+  Operands operands(shape);
+  const int64_t width = attention.acsr_layout({1, shape.heads, shape.heads, shape.length, shape.length, {}}).width();
+  std::vector<float> rows(static_cast<size_t>(shape.heads * shape.length * width));
+  const heddle::Tensor probabilities = heddle::Tensor::dense(rows.data(), {1, shape.heads, shape.length, width});
+  heddle::LaunchOptions options;
+  options.probabilities = &probabilities;
+  DenseProducts products(operands, window, threads);
+  Pair times;
+  const auto run = [&] { attention.run(operands.view(operands.q), operands.view(operands.k), operands.view(operands.v), operands.view(operands.o), nullptr, options); };
+  times.measure(state, run, [&] { products.run(); });
+  state.counters["speedup"] = times.best();
+  state.counters["speedup_median"] = times.median();
+  double fused_best = 1e9;
+  for (int i = 0; i < 5; ++i) fused_best = std::min(fused_best, seconds([&] { operands.run(fused); }));
+  state.counters["fused_share"] = fused_best / times.first.front();
+}
+
 void add(const std::string& name, const std::function<void(benchmark::State&)>& run) {
   benchmark::RegisterBenchmark(name.c_str(), run)->UseManualTime()->Unit(benchmark::kMillisecond)->MinTime(2);
 }
@@ -178,6 +241,13 @@ void add_all(int threads) {
   }
 }
 
+void add_three_kernels(int threads) {
+  for (int64_t length : {1024, 4096}) {
+    add("probabilities/window:128/D:64/S:" + std::to_string(length) + "/H:8/threads:" + std::to_string(threads),
+        [=](benchmark::State& state) { three_kernels_against_products(state, 128, {8, length, 64}, threads); });
+  }
+}
+
 /// OpenBLAS reads its environment when it is opened: both variables halve it on some machines, so the process starts anew without them.
 void clear_blas_environment(char** arguments) {
   if (!std::getenv("OPENBLAS_CORETYPE") && !std::getenv("OPENBLAS_L2_SIZE")) return;
@@ -197,6 +267,7 @@ int main(int argc, char** argv) {
   add_all(1);
   const int all = heddle::Engine(engine_options(0)).threads();
   if (all > 1) add_all(all);
+  add_three_kernels(all);
   benchmark::RunSpecifiedBenchmarks();
   return 0;
 }

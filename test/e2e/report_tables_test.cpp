@@ -1,14 +1,13 @@
 // What users of similar tools reported about tables, scores, heads and broadcasting (ids of the field reports in the names).
 #include <gtest/gtest.h>
-#include <sys/mman.h>
 
 #include <cmath>
 #include <limits>
-#include <new>
 
 #include "heddle/error.h"
 #include "test/codegen/guarded_memory.h"
 #include "test/e2e/index_probe.h"
+#include "test/e2e/wide_memory.h"
 
 namespace heddle::test {
 namespace {
@@ -33,23 +32,6 @@ AttentionSpec scored(const char* text, const Parameters& parameters = kBias) {
   spec.score = Score::parse(text, parameters);
   return spec;
 }
-
-/// Address space without memory: pages come into being where they are touched.
-class WideMemory {
- public:
-  explicit WideMemory(int64_t floats) : bytes_(static_cast<size_t>(floats) * sizeof(float)) {
-    memory_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory_ == MAP_FAILED) throw std::bad_alloc();
-  }
-  ~WideMemory() { munmap(memory_, bytes_); }
-  WideMemory(const WideMemory&) = delete;
-  WideMemory& operator=(const WideMemory&) = delete;
-  float* data() { return static_cast<float*>(memory_); }
-
- private:
-  size_t bytes_;
-  void* memory_;
-};
 
 TEST(FieldReports, R007_MinusInfinityInABiasMasks) {
   Engine engine(without_disk());
