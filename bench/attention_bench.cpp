@@ -19,6 +19,7 @@
 #include "heddle/engine.h"
 #include "runtime/blas.h"
 #include "runtime/thread_pool.h"
+#include "src/engine/masked_softmax.h"
 
 namespace {
 
@@ -154,7 +155,7 @@ void sparse_against_dense(benchmark::State& state, const MaskCase& mask, Shape s
   state.counters["efficiency_median"] = times.median() * share;
 }
 
-/// Row blocks of all heads by OpenBLAS: scores by one product, softmax of the window's rows, and a product with V. The mask is known to
+/// Row blocks of all heads by OpenBLAS: scores by one product, softmax of the window's rows (vector code), and a product with V. The mask is known to
 /// be a window, so the softmax costs what it must; everything outside of it is multiplied as zeros, as plain matrix products do.
 struct DenseProducts {
   static constexpr int64_t kRows = 256;
@@ -178,11 +179,13 @@ struct DenseProducts {
     blas.gemm(heddle::runtime::Gemm<float>{kRows, dim, length, s, data_.v.data() + keys, data_.o.data() + rows, length, dim, dim, false, false, 1, 0});
   }
   void softmax(float* row, int64_t q, int64_t length) const {
-    const int64_t first = std::max<int64_t>(0, q - window_ + 1), end = q + 1;
-    const float top = *std::max_element(row + first, row + end);
-    float sum = 0;
-    for (int64_t k = first; k < end; ++k) sum += row[k] = std::exp(row[k] - top);
-    for (int64_t k = first; k < end; ++k) row[k] /= sum;
+    constexpr int64_t kLanes = heddle::engine::kSoftmaxLanes;
+    const int64_t first = std::max<int64_t>(0, q - window_ + 1) / kLanes * kLanes, end = std::min(length, (q + kLanes) / kLanes * kLanes);
+    thread_local std::vector<uint8_t> allowed;
+    allowed.resize(static_cast<size_t>(end - first));
+    for (int64_t k = first; k < end; ++k) allowed[static_cast<size_t>(k - first)] = k <= q && q - k < window_;
+    const float inverse = heddle::engine::masked_softmax(row + first, allowed.data(), end - first);
+    for (int64_t k = first; k < end; ++k) row[k] *= inverse;
     std::fill(row, row + first, 0.0f);
     std::fill(row + end, row + length, 0.0f);
   }

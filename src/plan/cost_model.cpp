@@ -73,4 +73,15 @@ double price(const ir::AttentionProblem& problem, const GridWork& work, const Cp
   return cycles * vectors;
 }
 
+double price_three_kernels(const ir::AttentionProblem& problem, const GridWork& work, const CpuCosts& costs) {
+  double extra = 0;
+  for (const PassWork& pass : work.passes) {
+    extra += static_cast<double>(pass.full.tiles) * costs.whole_columns + static_cast<double>(pass.partial.tiles) * costs.single_pairs;
+    extra -= static_cast<double>(pass.full.steps + pass.partial.steps) * static_cast<double>(problem.value_dim) * costs.step /
+             static_cast<double>(work.tile_keys);  // no output is rescaled
+  }
+  const double vectors = static_cast<double>(work.tile_rows) / problem.target.lanes();
+  return price(problem, work, costs) + extra * static_cast<double>(work.tile_keys) * vectors;
+}
+
 }  // namespace heddle::plan

@@ -38,6 +38,8 @@ struct CpuCosts {
   double tail = 0.5;                 ///< Extra time of a key outside whole register tiles, relative to one inside.
   double step = 1.5;                 ///< Cycles a vector and value dim in a step: rescaling the output.
   double block = 9;                  ///< Cycles a vector and dim of q and o in a row block: packing Q, unpacking O.
+  double whole_columns = 20;         ///< Cycles a vector of scores of full tiles that go through compressed rows, all three kernels together.
+  double single_pairs = 100;         ///< The same of partial tiles, whose pairs are scattered and gathered.
   double pass = 200;                 ///< Cycles a row block and pass beyond the first: loop set-up, short runs.
   static CpuCosts of(const Target& target);
 };
@@ -56,6 +58,9 @@ struct GridWork {
 
 /// Modelled cycles of one head.
 double price(const ir::AttentionProblem& problem, const GridWork& work, const CpuCosts& costs);
+
+/// The same work by three kernels on compressed rows: beside the products of the fused kernel, scores go to memory and back twice.
+double price_three_kernels(const ir::AttentionProblem& problem, const GridWork& work, const CpuCosts& costs);
 
 /// Cycles a vector of elements that evaluating `formula` takes: operations on q or k alone are hoisted and free.
 double formula_cycles(const ir::Expr& formula, const CpuCosts& costs);

@@ -217,8 +217,10 @@ PassPlan make_pass(const ir::Expr& mask, TileShape shape, TileFacts& facts) {
 }
 
 KernelPlan make_plan(const ir::AttentionProblem& problem, TileFacts& facts) {
-  const KernelPlan fused = Planner(problem, facts).run();
-  return problem.probabilities ? three_kernels(fused, facts) : fused;
+  KernelPlan plan = Planner(problem, facts).run();
+  if (problem.probabilities) return three_kernels(plan, facts);
+  weigh_three_kernels(plan);
+  return plan;
 }
 
 }  // namespace heddle::plan

@@ -1,5 +1,6 @@
 #include "src/plan/three_kernels.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 #include "heddle/error.h"
@@ -71,6 +72,16 @@ KernelPlan three_kernels(const KernelPlan& fused, TileFacts& facts) {
     plan.passes.push_back(std::move(pass));
   }
   return plan;
+}
+
+void weigh_three_kernels(KernelPlan& fused) {
+  const bool nests = !fused.passes.empty() && fused.passes[0].source == TileSource::Nest;
+  if (!nests || fused.alternatives.empty()) return;
+  const CpuCosts costs = CpuCosts::of(fused.problem.target);
+  const GridWork work = count_work(fused);
+  const double cost = price_three_kernels(fused.problem, work, costs), chosen = price(fused.problem, work, costs);
+  fused.alternatives.push_back({fmt::format("three kernels on compressed rows, {} rows x {} keys", fused.tile_rows, fused.tile_keys), cost,
+                                fmt::format("{:.2f}x: every score goes to memory and back twice", cost / std::max(chosen, 1.0))});
 }
 
 }  // namespace heddle::plan

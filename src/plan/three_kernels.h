@@ -12,4 +12,8 @@ namespace heddle::plan {
 /// the mask are no short list of arithmetic progressions, with the reason.
 KernelPlan three_kernels(const KernelPlan& fused, TileFacts& facts);
 
+/// Adds to the alternatives of a fused plan what three kernels would cost. They lose for every mask: what they save is the rescaling of
+/// the output, what they add is two round trips of every score through memory. So they are for launches that want the probabilities.
+void weigh_three_kernels(KernelPlan& fused);
+
 }  // namespace heddle::plan
