@@ -6,15 +6,17 @@
 
 namespace heddle {
 
-/// Instruction set level that decides vector width and register count of emitted CPU code.
-enum class CpuLevel { Avx2, Avx512 };
+/// Instruction set level that decides vector width and register count of emitted CPU code. Aarch64: 64-bit Arm with its Neon vectors;
+/// X86_64: what every x86-64 processor has (SSE2, no fused multiply-add); Avx2: with FMA and F16C; Avx512: with F, BW, DQ and VL.
+enum class CpuLevel { Aarch64, X86_64, Avx2, Avx512 };
 
-/// What code is generated for. Text form: "cpu:<level>" with <level> one of avx2, avx512 ("cpu:avx512").
+/// What code is generated for. Text form: "cpu:<level>" with <level> one of aarch64, x86-64, avx2, avx512 ("cpu:avx512").
 struct Target {
   CpuLevel level = CpuLevel::Avx2;
 
-  int lanes() const { return level == CpuLevel::Avx512 ? 16 : 8; }             ///< float32 lanes of a vector.
-  int vector_registers() const { return level == CpuLevel::Avx512 ? 32 : 16; }
+  int lanes() const;             ///< float32 lanes of a vector.
+  int vector_registers() const;  ///< That a register tile may fill; without fused multiply-add one of 16 holds products.
+  bool fuses() const { return level != CpuLevel::X86_64; }  ///< Has fused multiply-add.
   std::string to_string() const;
   /// LLVM feature string ("+avx2,+fma,...") that pins the level whatever the host has.
   std::string features() const;
@@ -22,7 +24,7 @@ struct Target {
 
   /// Throws UserError naming the accepted forms.
   static Target parse(std::string_view text);
-  /// The best level this machine can run. Throws ToolchainError on a host without AVX2, FMA and F16C.
+  /// The best level this machine can run. Throws ToolchainError on a host that is neither x86-64 nor AArch64.
   static Target host();
   /// All targets Heddle can name, best last.
   static std::vector<Target> all();

@@ -25,7 +25,7 @@ void declare(CLI::App& command, Settings& settings) {
       ->allow_extra_args(false);
   command.add_option("--allow-path", settings.allow_paths, "folder outside the spec's own that it may read; repeatable")
       ->allow_extra_args(false);
-  command.add_option("--target", settings.target, "cpu:avx2 or cpu:avx512; default the best of this machine");
+  command.add_option("--target", settings.target, "as `heddle targets` lists them; default the best of this machine");
   command.add_option("--threads", settings.threads, "threads to run on; default all cores")->check(CLI::Range(0, 1024));
   command.add_option("--repeat", settings.repeat, "runs of the model and of each attention")
       ->check(CLI::Range(1, 1000000))

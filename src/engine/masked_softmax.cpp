@@ -85,8 +85,8 @@ template <typename Vector, typename Element>
 }  // namespace
 
 float masked_softmax(float* scores, const uint8_t* allowed, int64_t count) {
-  static const bool wide = Target{CpuLevel::Avx512}.runs_here();
-  return wide ? with_avx512(scores, allowed, count) : with_avx2(scores, allowed, count);
+  static const auto best = Target{CpuLevel::Avx512}.runs_here() ? with_avx512 : Target{CpuLevel::Avx2}.runs_here() ? with_avx2 : softmax_row;
+  return best(scores, allowed, count);
 }
 
 }  // namespace heddle::engine

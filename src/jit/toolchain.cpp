@@ -14,6 +14,16 @@ namespace heddle::jit {
 namespace {
 
 /// LLVM's own registry of targets, filled once a process.
+void register_all() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    llvm::InitializeAllTargetInfos();
+    llvm::InitializeAllTargets();
+    llvm::InitializeAllTargetMCs();
+    llvm::InitializeAllAsmPrinters();
+  });
+}
+
 void register_x86() {
   static std::once_flag once;
   std::call_once(once, [] {
@@ -24,13 +34,27 @@ void register_x86() {
   });
 }
 
+/// The processor whose instructions are pinned.
+const char* processor(CpuLevel level) {
+  switch (level) {
+    case CpuLevel::Aarch64: return "generic";
+    case CpuLevel::X86_64: return "x86-64";
+    case CpuLevel::Avx2: return "x86-64-v3";
+    case CpuLevel::Avx512: break;
+  }
+  return "x86-64-v4";
+}
+
 std::unique_ptr<llvm::TargetMachine> machine(const Target& target) {
-  register_x86();
-  const std::string triple = "x86_64-unknown-linux-gnu";
+  const bool arm = target.level == CpuLevel::Aarch64;
+  arm ? register_all() : register_x86();
+  const std::string triple = arm ? "aarch64-unknown-linux-gnu" : "x86_64-unknown-linux-gnu";
   std::string complaint;
   const llvm::Target* found = llvm::TargetRegistry::lookupTarget(triple, complaint);
-  if (!found) throw ToolchainError("this LLVM has no x86-64 code generator; install a full LLVM 19 (Debian: llvm-19-dev)", complaint);
-  const char* cpu = target.level == CpuLevel::Avx512 ? "x86-64-v4" : "x86-64-v3";
+  if (!found) {
+    throw ToolchainError("this LLVM has no code generator for " + target.to_string() + "; install a full LLVM 19 (Debian: llvm-19-dev)", complaint);
+  }
+  const char* cpu = processor(target.level);
   std::unique_ptr<llvm::TargetMachine> machine(found->createTargetMachine(triple, cpu, target.features(), {}, llvm::Reloc::PIC_,
                                                                           llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
   if (!machine) throw ToolchainError("LLVM cannot generate code for " + target.to_string());

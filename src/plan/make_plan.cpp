@@ -36,8 +36,8 @@ ir::NestPiece run_of_tiles(const ir::Expr& first, const ir::Expr& last) {
 std::vector<int64_t> row_choices(const ir::AttentionProblem& problem) {
   if (problem.options.tile_rows) return {*problem.options.tile_rows};
   const int64_t lanes = problem.target.lanes();
-  return problem.target.level == CpuLevel::Avx512 ? std::vector<int64_t>{4 * lanes, 2 * lanes, lanes}
-                                                  : std::vector<int64_t>{3 * lanes, 2 * lanes, lanes};
+  const int64_t most = problem.target.vector_registers() >= 32 ? 4 : 3;  // vectors of a register tile
+  return {most * lanes, 2 * lanes, lanes};
 }
 
 /// A source of facts that knows none.

@@ -8,30 +8,72 @@ namespace heddle {
 
 namespace {
 
+#if defined(__aarch64__)
+constexpr bool kArm = true;
+#else
+constexpr bool kArm = false;
+#endif
+
 /// A CPU feature, as LLVM names it, and whether this machine (processor and operating system) has it.
 struct Feature {
   const char* name;
   bool here;
 };
 
+#if defined(__x86_64__)
+#define HEDDLE_HAS(name) (__builtin_cpu_supports(name) != 0)
+#else
+#define HEDDLE_HAS(name) false
+#endif
+
 std::vector<Feature> needed_features(CpuLevel level) {
+#if defined(__x86_64__)
   __builtin_cpu_init();
-  std::vector<Feature> features = {{"sse4.2", __builtin_cpu_supports("sse4.2") != 0}, {"popcnt", __builtin_cpu_supports("popcnt") != 0},
-                                   {"avx", __builtin_cpu_supports("avx") != 0},       {"avx2", __builtin_cpu_supports("avx2") != 0},
-                                   {"fma", __builtin_cpu_supports("fma") != 0},       {"f16c", __builtin_cpu_supports("f16c") != 0},
-                                   {"bmi", __builtin_cpu_supports("bmi") != 0},       {"bmi2", __builtin_cpu_supports("bmi2") != 0}};
+#endif
+  if (level == CpuLevel::Aarch64) return {};
+  if (level == CpuLevel::X86_64) return {{"sse2", HEDDLE_HAS("sse2")}};
+  std::vector<Feature> features = {{"sse4.2", HEDDLE_HAS("sse4.2")}, {"popcnt", HEDDLE_HAS("popcnt")},
+                                   {"avx", HEDDLE_HAS("avx")},       {"avx2", HEDDLE_HAS("avx2")},
+                                   {"fma", HEDDLE_HAS("fma")},       {"f16c", HEDDLE_HAS("f16c")},
+                                   {"bmi", HEDDLE_HAS("bmi")},       {"bmi2", HEDDLE_HAS("bmi2")}};
   if (level == CpuLevel::Avx512) {
-    features.push_back({"avx512f", __builtin_cpu_supports("avx512f") != 0});
-    features.push_back({"avx512bw", __builtin_cpu_supports("avx512bw") != 0});
-    features.push_back({"avx512dq", __builtin_cpu_supports("avx512dq") != 0});
-    features.push_back({"avx512vl", __builtin_cpu_supports("avx512vl") != 0});
+    features.push_back({"avx512f", HEDDLE_HAS("avx512f")});
+    features.push_back({"avx512bw", HEDDLE_HAS("avx512bw")});
+    features.push_back({"avx512dq", HEDDLE_HAS("avx512dq")});
+    features.push_back({"avx512vl", HEDDLE_HAS("avx512vl")});
   }
   return features;
 }
 
 }  // namespace
 
-std::string Target::to_string() const { return level == CpuLevel::Avx512 ? "cpu:avx512" : "cpu:avx2"; }
+int Target::lanes() const {
+  switch (level) {
+    case CpuLevel::Aarch64: case CpuLevel::X86_64: return 4;
+    case CpuLevel::Avx2: return 8;
+    case CpuLevel::Avx512: break;
+  }
+  return 16;
+}
+
+int Target::vector_registers() const {
+  switch (level) {
+    case CpuLevel::X86_64: return 15;
+    case CpuLevel::Avx2: return 16;
+    case CpuLevel::Aarch64: case CpuLevel::Avx512: break;
+  }
+  return 32;
+}
+
+std::string Target::to_string() const {
+  switch (level) {
+    case CpuLevel::Aarch64: return "cpu:aarch64";
+    case CpuLevel::X86_64: return "cpu:x86-64";
+    case CpuLevel::Avx2: return "cpu:avx2";
+    case CpuLevel::Avx512: break;
+  }
+  return "cpu:avx512";
+}
 
 std::string Target::features() const {
   std::string text;
@@ -57,9 +99,13 @@ Target Target::host() {
   throw ToolchainError(fmt::format("this processor cannot run Heddle's kernels: {}", why));
 }
 
-std::vector<Target> Target::all() { return {{CpuLevel::Avx2}, {CpuLevel::Avx512}}; }
+std::vector<Target> Target::all() { return {{CpuLevel::Aarch64}, {CpuLevel::X86_64}, {CpuLevel::Avx2}, {CpuLevel::Avx512}}; }
 
 bool Target::runs_here(std::string* why) const {
+  if ((level == CpuLevel::Aarch64) != kArm) {
+    if (why) *why = fmt::format("the processor is no {} one", kArm ? "x86-64" : "AArch64");
+    return false;
+  }
   std::vector<std::string> missing;
   for (const Feature& feature : needed_features(level)) {
     if (!feature.here) missing.push_back(feature.name);

@@ -22,7 +22,7 @@ class ArrayFunction {
     unit.module = std::make_unique<llvm::Module>("function", *unit.context);
     unit.symbol = "function";
     unit.target = target;
-    emit(*unit.module, bits, body);
+    emit(*unit.module, target, bits, body);
     codegen::verify(unit);
     code_ = runtime::load_object(jit::compile(std::move(unit)), "function");
   }
@@ -40,8 +40,8 @@ class ArrayFunction {
   }
 
  private:
-  void emit(llvm::Module& module, unsigned bits, const Body& body) {
-    codegen::IrBuilder b(module, lanes_);
+  void emit(llvm::Module& module, const Target& target, unsigned bits, const Body& body) {
+    codegen::IrBuilder b(module, target);
     llvm::Type* pointer = b.getPtrTy();
     auto* type = llvm::FunctionType::get(b.getVoidTy(), {pointer, pointer, pointer, b.getInt64Ty()}, false);
     auto* function = llvm::Function::Create(type, llvm::Function::ExternalLinkage, "function", module);

@@ -75,7 +75,7 @@ TEST_P(VectorMathFunctions, KeepTheirErrorBounds) {
   const std::vector<float> x = arguments();
   for (const Target& target : runnable_targets()) {
     const ArrayFunction emitted(target, 0, [&](codegen::IrBuilder& b, llvm::Value* a, llvm::Value*) {
-      VectorMath math(b, target.level == CpuLevel::Avx512);
+      VectorMath math(b);
       return (math.*f.emitted)(a);
     });
     const std::vector<float> y = emitted(x, x);
@@ -85,7 +85,7 @@ TEST_P(VectorMathFunctions, KeepTheirErrorBounds) {
       const double error = ulps(f.exact(static_cast<double>(x[i])), y[i]);
       if (error > worst) worst = error, where = i;
     }
-    EXPECT_LE(worst, f.ulps) << fmt::format("{} {}({}) = {}, exactly {}", target.to_string(), f.name, x[where], y[where],
+    EXPECT_LE(worst, target.fuses() ? f.ulps : std::max(f.ulps, 1.1)) << fmt::format("{} {}({}) = {}, exactly {}", target.to_string(), f.name, x[where], y[where],
                                             f.exact(static_cast<double>(x[where])));
     EXPECT_GT(worst, 0.2) << "float32 cannot be this exact";
   }
@@ -96,7 +96,7 @@ INSTANTIATE_TEST_SUITE_P(All, VectorMathFunctions, testing::ValuesIn(kFunctions)
 TEST(VectorMath, OfGreatNegativePowersIsExactlyZero) {
   for (const Target& target : runnable_targets()) {
     const ArrayFunction emitted(target, 0, [&](codegen::IrBuilder& b, llvm::Value* a, llvm::Value*) {
-      return VectorMath(b, target.level == CpuLevel::Avx512).exp2(a);
+      return VectorMath(b).exp2(a);
     });
     for (float zero : emitted(std::vector<float>{-160, -161.7f, -1e4f, -FLT_MAX, -INFINITY}, std::vector<float>(5)))
       EXPECT_EQ(zero, 0.0f);
@@ -114,7 +114,7 @@ TEST(VectorMath, LesserAndGreaterAreNanWhenEitherIs) {
   for (const Target& target : runnable_targets()) {
     for (bool larger : {false, true}) {
       const ArrayFunction emitted(target, 0, [&](codegen::IrBuilder& builder, llvm::Value* x, llvm::Value* y) {
-        VectorMath math(builder, target.level == CpuLevel::Avx512);
+        VectorMath math(builder);
         return larger ? math.max(x, y) : math.min(x, y);
       });
       const std::vector<float> actual = emitted(a, b);

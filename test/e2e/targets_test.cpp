@@ -46,7 +46,7 @@ TEST_P(Targets, AreInTheKernelsKey) {
 
 INSTANTIATE_TEST_SUITE_P(E2e, Targets, testing::ValuesIn(Target::all()), [](const auto& one) {
   std::string name = one.param.to_string();
-  std::erase(name, ':');
+  std::erase_if(name, [](char c) { return c == ':' || c == '-'; });
   return name;
 });
 

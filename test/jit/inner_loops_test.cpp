@@ -34,7 +34,8 @@ class InnerLoops : public testing::TestWithParam<std::tuple<int64_t, const char*
 
 TEST_P(InnerLoops, OfProductsDoNotSpill) {
   const auto [head_dim, mask, score] = GetParam();
-  for (const Target& target : Target::all()) {
+  for (const char* name : {"cpu:avx2", "cpu:avx512"}) {
+    const Target target = Target::parse(name);
     KernelSpec spec = {.mask = mask, .score = score, .head_dim = head_dim, .value_dim = head_dim};
     spec.target = target;
     int products = 0;
@@ -60,6 +61,32 @@ TEST(Instructions, OfAvx2KernelsAreAvx2) {
   EXPECT_EQ(text.find("zmm"), std::string::npos);
   EXPECT_EQ(text.find("%k1"), std::string::npos) << "mask registers are AVX-512";
   EXPECT_NE(text.find("ymm"), std::string::npos);
+}
+
+/// Products by multiplication and addition, four lanes wide; of neither are there calls.
+TEST(Instructions, OfX86_64KernelsAreSse2) {
+  KernelSpec spec = {.mask = "k <= q && (q + k) % 3 != 1", .score = "softcap(s, 30.0) + log(abs(s))", .head_dim = 64, .value_dim = 64};
+  spec.target = Target::parse("cpu:x86-64");
+  const std::string text = assembly_of(spec);
+  for (const char* newer : {"ymm", "vmulps", "fmadd", "roundps", "pmulld", "rintf", "fmaf"}) EXPECT_EQ(text.find(newer), std::string::npos) << newer;
+  int products = 0;
+  for (const AssemblyLoop& loop : innermost_loops(text)) {
+    if (!loop.has("mulps") || !loop.has("shufps") || loop.has(".LCPI")) continue;
+    ++products;
+    EXPECT_FALSE(loop.has("(%rsp)") || loop.has("call")) << loop.text();
+  }
+  EXPECT_GE(products, 2) << "QK and PV";
+}
+
+TEST(Instructions, OfAarch64KernelsAreNeon) {
+  KernelSpec spec = {.mask = "k <= q && q - k < 256", .head_dim = 64, .value_dim = 64};
+  spec.target = Target::parse("cpu:aarch64");
+  const std::string text = assembly_of(spec);
+  EXPECT_NE(text.find("fmla\tv"), std::string::npos);
+  EXPECT_EQ(text.find("%rsp"), std::string::npos);
+  for (size_t at = text.find("\tbl\t"); at != std::string::npos; at = text.find("\tbl\t", at + 1)) {
+    EXPECT_EQ(text.compare(at + 4, 6, "kernel"), 0) << text.substr(at, 40);  // steps of the kernel itself
+  }
 }
 
 }  // namespace

@@ -18,6 +18,7 @@ const std::vector<KernelSpec>& kernels() {
   static const std::vector<KernelSpec> specs = [] {
     std::vector<KernelSpec> all;
     for (const Target& target : Target::all()) {
+      if (target.level == CpuLevel::Aarch64) continue;  // not what ElfObject reads
       for (const KernelSpec& like : std::vector<KernelSpec>{{},
                                                             {.mask = "k <= q", .head_dim = 41, .value_dim = 7},
                                                             {.mask = "q * k % 7 == 0", .score = "tanh(s) + exp(log(abs(s)))"},

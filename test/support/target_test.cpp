@@ -17,7 +17,7 @@ TEST(Target, UnknownTextNamesTheAcceptedForms) {
       Target::parse(text);
       FAIL() << text;
     } catch (const UserError& error) {
-      EXPECT_EQ(error.message(), "unknown target '" + std::string(text) + "'; expected one of cpu:avx2, cpu:avx512");
+      EXPECT_EQ(error.message(), "unknown target '" + std::string(text) + "'; expected one of cpu:aarch64, cpu:x86-64, cpu:avx2, cpu:avx512");
     }
   }
 }
@@ -34,7 +34,8 @@ TEST(Target, HostIsTheBestThatRuns) {
 TEST(Target, RefusalNamesWhatIsMissing) {
   for (const Target& target : Target::all()) {
     std::string why;
-    EXPECT_EQ(target.runs_here(&why), why.empty());
+    const bool runs = target.runs_here(&why);
+    EXPECT_EQ(runs, why.empty()) << target.to_string();
   }
 }
 
@@ -44,6 +45,9 @@ TEST(Target, FeaturesGrowWithTheLevel) {
   EXPECT_EQ(avx2.find("avx512"), std::string::npos);
   EXPECT_TRUE(avx512.starts_with(avx2 + ",")) << avx512;
   EXPECT_NE(avx512.find("+avx512f"), std::string::npos);
+  EXPECT_EQ(Target{CpuLevel::X86_64}.features(), "+sse2");
+  EXPECT_EQ(Target{CpuLevel::X86_64}.lanes(), 4);
+  EXPECT_FALSE(Target{CpuLevel::X86_64}.fuses());
   EXPECT_EQ(Target{CpuLevel::Avx512}.lanes(), 16);
   EXPECT_EQ(Target{CpuLevel::Avx2}.lanes(), 8);
 }

@@ -21,7 +21,7 @@ class BodyEmitter {
   /// `step` is null outside of loops.
   BodyEmitter(IrBuilder& b, const ir::ScheduledProgram& program, BlockContext& block, StepContext* step, KeyLoopHook key_loop)
       : b_(b), program_(program), block_(block), step_(step), key_loop_(key_loop),
-        math_(b, program.target.level == CpuLevel::Avx512) {}
+        math_(b) {}
 
   void emit(const ir::ScheduledBody& body);
 

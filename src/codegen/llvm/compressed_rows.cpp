@@ -60,7 +60,7 @@ class StepPairs {
       const Values slots = expr_.index(slot_);
       for (size_t i = 0; i < slots.size(); ++i) {
         Value* place = b_.element(b_.getInt64Ty(), first_slots_, static_cast<int64_t>(i) * b_.lanes());
-        b_.CreateAlignedStore(slots[i], place, llvm::Align(64));
+        b_.CreateAlignedStore(slots[i], place, llvm::Align(8));
       }
       visit(column);
       return Values{};

@@ -20,7 +20,7 @@ class KernelEmitter {
   void kernel() {
     Function* function = declare(symbol_, Function::ExternalLinkage, {types_.getPtrTy(), types_.getInt64Ty(), types_.getInt64Ty(), types_.getPtrTy()});
     function->addParamAttr(3, llvm::Attribute::NoAlias);
-    IrBuilder b(module_, program_.lanes());
+    IrBuilder b(module_, program_.target);
     b.SetInsertPoint(llvm::BasicBlock::Create(module_.getContext(), "entry", function));
     b.loop("block", function->getArg(1), function->getArg(2), 1, {}, [&](Value* index, llvm::ArrayRef<Value*>) {
       block(b, function->getArg(0), function->getArg(3), index);
@@ -33,7 +33,7 @@ class KernelEmitter {
   void block(IrBuilder& b, Value* args, Value* scratch, Value* index) {
     BlockContext context = enter_block(b, program_, args, scratch, index);
     save_block(b, program_, context);
-    VectorMath math(b, program_.target.level == CpuLevel::Avx512);
+    VectorMath math(b);
     auto key_loop = [&](const ir::KeyLoopSchedule& loop) {
       Function* function = step(loop);
       emit_key_loop(b, program_, context, math, loop, [&](Value* first_key, Value* keys, Value* partial) {
@@ -47,7 +47,7 @@ class KernelEmitter {
   Function* step(const ir::KeyLoopSchedule& loop) {
     Function* function = declare(fmt::format("{}.step{}", symbol_, steps_++), Function::InternalLinkage,
                                  {types_.getPtrTy(), types_.getPtrTy(), types_.getInt64Ty(), types_.getInt64Ty(), types_.getInt1Ty()});
-    IrBuilder b(module_, program_.lanes());
+    IrBuilder b(module_, program_.target);
     b.SetInsertPoint(llvm::BasicBlock::Create(module_.getContext(), "entry", function));
     BlockContext context = reload_block(b, program_, function->getArg(0), function->getArg(1));
     StepContext current = {function->getArg(2), function->getArg(3), function->getArg(4), {}};

@@ -7,8 +7,8 @@ namespace heddle::codegen {
 using llvm::BasicBlock;
 using llvm::PHINode;
 
-IrBuilder::IrBuilder(llvm::Module& module, int lanes)
-    : IRBuilder<>(module.getContext()), module_(module), lanes_(lanes), f32_(getFloatTy()) {}
+IrBuilder::IrBuilder(llvm::Module& module, const Target& target)
+    : IRBuilder<>(module.getContext()), module_(module), target_(target), lanes_(target.lanes()), f32_(getFloatTy()) {}
 
 llvm::FixedVectorType* IrBuilder::ints(unsigned bits) {
   return llvm::FixedVectorType::get(getIntNTy(bits), static_cast<unsigned>(lanes_));

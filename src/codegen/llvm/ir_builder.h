@@ -8,6 +8,8 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
 
+#include "heddle/target.h"
+
 namespace heddle::codegen {
 
 using llvm::Value;
@@ -18,9 +20,11 @@ enum class Trips { Maybe, AtLeastOne };
 
 class IrBuilder : public llvm::IRBuilder<> {
  public:
-  IrBuilder(llvm::Module& module, int lanes);
+  /// Vectors and fused operations are the target's.
+  IrBuilder(llvm::Module& module, const Target& target);
 
   llvm::Module& module() const { return module_; }
+  const Target& target() const { return target_; }
   int lanes() const { return lanes_; }
   llvm::FixedVectorType* f32s() const { return llvm::FixedVectorType::get(f32_, static_cast<unsigned>(lanes_)); }
   llvm::FixedVectorType* ints(unsigned bits);                ///< lanes() integers of `bits` bits.
@@ -37,7 +41,10 @@ class IrBuilder : public llvm::IRBuilder<> {
   Value* load_vector(Value* address);                        ///< Aligned f32 vector.
   void store_vector(Value* vector, Value* address);
 
-  Value* fma(Value* a, Value* b, Value* c) { return CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()}, {a, b, c}); }
+  /// a * b + c, rounded once where the target fuses, else twice.
+  Value* fma(Value* a, Value* b, Value* c) {
+    return target_.fuses() ? CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()}, {a, b, c}) : CreateFAdd(CreateFMul(a, b), c);
+  }
   Value* smaller(Value* a, Value* b) { return CreateBinaryIntrinsic(llvm::Intrinsic::smin, a, b); }  ///< Of integers.
   Value* larger(Value* a, Value* b) { return CreateBinaryIntrinsic(llvm::Intrinsic::smax, a, b); }
   /// The larger real; `old` when the candidate is NaN. One instruction on x86.
@@ -56,6 +63,7 @@ class IrBuilder : public llvm::IRBuilder<> {
   llvm::BasicBlock* block(const llvm::Twine& name) { return llvm::BasicBlock::Create(getContext(), name, function()); }
 
   llvm::Module& module_;
+  Target target_;
   int lanes_;
   llvm::Type* f32_;
 };

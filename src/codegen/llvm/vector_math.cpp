@@ -32,7 +32,11 @@ Value* VectorMath::clamp(Value* x, double low, double high) {  // comparisons or
   return b_.CreateSelect(b_.CreateFCmpOLT(real(high), x), real(high), x);
 }
 
-Value* VectorMath::round(Value* x) { return b_.CreateUnaryIntrinsic(llvm::Intrinsic::rint, x); }
+Value* VectorMath::round(Value* x) {
+  if (b_.target().level != CpuLevel::X86_64) return b_.CreateUnaryIntrinsic(llvm::Intrinsic::rint, x);
+  Value* magic = real(12582912.0);  // 1.5 * 2^23: sums near it are whole; |x| < 2^22 here
+  return b_.CreateFSub(b_.CreateFAdd(x, magic), magic);
+}
 
 Value* VectorMath::power(Value* n, Value* f) {
   if (scalef_) {

@@ -6,12 +6,12 @@
 
 namespace heddle::codegen {
 
-/// Functions for one instruction-set level: with `scalef`, powers of two are applied by AVX-512 instructions.
+/// Functions for the builder's target: on AVX-512 powers of two are applied by instructions of their own.
 class VectorMath {
  public:
-  VectorMath(IrBuilder& builder, bool scalef) : b_(builder), scalef_(scalef) {}
+  explicit VectorMath(IrBuilder& builder) : b_(builder), scalef_(builder.target().level == CpuLevel::Avx512) {}
 
-  Value* exp2(Value* x);     ///< 0.9 ulp; exactly 0 for x <= -160.
+  Value* exp2(Value* x);     ///< 0.9 ulp, 1.1 without fused multiply-add; exactly 0 for x <= -160.
   Value* exp(Value* x);      ///< 2 ulp. Cody and Waite argument reduction.
   Value* log2(Value* x);     ///< 3 ulp. Series of the inverse hyperbolic tangent.
   Value* log(Value* x);      ///< 3 ulp.
