@@ -13,6 +13,7 @@ packages=(
   libdlpack-dev                           # tensors of the C border
   dpkg-dev file                           # makes and reads the .deb
   libgtest-dev libbenchmark-dev           # tests and benchmarks
+  clang-19 libclang-rt-19-dev             # fuzzers of the test run
 )
 
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
