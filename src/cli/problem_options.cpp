@@ -81,7 +81,7 @@ void declare(CLI::App& command, ProblemOptions& options) {
   of_a_spec(command.add_option("--dim", options.dims, "NAME=SIZE: another size of a dim of the spec; repeatable"));
   of_a_spec(
       command.add_option("--allow-path", options.allow_paths, "folder outside the spec's own that it may read; repeatable"));
-  command.add_option("--target", options.target, "as `heddle targets` lists them; default the best of this machine");
+  command.add_option("--target", options.target, "cpu:avx2 or cpu:avx512; default the best of this machine");
   command.add_option("--tile-rows", options.tile_rows, "forces the query rows of a block");
   command.add_flag("--no-nests", options.no_nests, "ignores the facts: every tile is tested in the kernel");
 }
