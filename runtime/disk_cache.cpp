@@ -13,6 +13,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <functional>
+#include <limits>
 #include <thread>
 #include <utility>
 #include "runtime/byte_stream.h"
@@ -29,7 +31,9 @@ constexpr std::string_view kMagic = "HEDDLEKERNEL";
 constexpr uint32_t kFormat = 1;
 constexpr std::string_view kSuffix = ".kernel", kLockSuffix = ".lock";
 constexpr double kLockMilliseconds = 30'000;
-constexpr auto kAbandoned = std::chrono::minutes(10);  ///< A temporary file this old belongs to a process that died.
+constexpr double kAbandoned = 600;  ///< Seconds. A temporary file this old belongs to a process that died.
+constexpr double kClockSkew = 60;   ///< Seconds that clocks of machines which share a folder may differ.
+constexpr mode_t kOthersWrite = S_IWGRP | S_IWOTH;
 
 std::string encode(const std::string& key_text, const StoredKernel& kernel) {
   ByteWriter body;
@@ -80,33 +84,51 @@ std::string obstacle(const std::string& dir) {
   if (stat(dir.c_str(), &status) != 0) return fmt::format("{} cannot be read: {}", dir, strerror(errno));
   if (!S_ISDIR(status.st_mode)) return fmt::format("{} is not a directory", dir);
   if (status.st_uid != geteuid()) return fmt::format("{} belongs to another user", dir);
-  if (status.st_mode & (S_IWGRP | S_IWOTH)) return fmt::format("other users may write to {} (chmod 700 makes it usable)", dir);
+  if (status.st_mode & kOthersWrite) return fmt::format("other users may write to {} (chmod 700 makes it usable)", dir);
   if (access(dir.c_str(), R_OK | W_OK | X_OK) != 0) return fmt::format("{} cannot be written: {}", dir, strerror(errno));
   return {};
 }
 
+/// A regular file of the directory.
 struct Aged {
   fs::path path;
   int64_t bytes;
-  fs::file_time_type used;
+  double age;  ///< Seconds since its last use; below zero where the clock went back.
+
+  /// What was used in the future is older than everything that can be ordered.
+  double rank() const { return age < -kClockSkew ? std::numeric_limits<double>::infinity() : age; }
 };
+
+double seconds(const timespec& time) { return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec); }
+
+std::optional<Aged> aged_file(const fs::path& path) {
+  struct stat status;
+  timespec now;
+  if (lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  clock_gettime(CLOCK_REALTIME, &now);
+  return Aged{path, status.st_size, seconds(now) - seconds(status.st_mtim)};
+}
+
+/// Removes a temporary file or a lock file whose process died. Age tells for temporary files where the file system has no locks.
+void sweep(const Aged& file) {
+  if (!remove_unlocked(file.path) && is_temporary(file.path) && file.age > kAbandoned) unlink(file.path.c_str());
+}
 
 /// Removes the least recently used kernels until all fit into `max_bytes`, and what dead processes left.
 void evict(const std::string& dir, int64_t max_bytes, const fs::path& keep) {
   std::vector<Aged> kernels;
   int64_t total = 0;
-  std::error_code error;
   for (const fs::path& path : files_of(dir)) {
-    const Aged one{path, static_cast<int64_t>(fs::file_size(path, error)), fs::last_write_time(path, error)};
-    if (error) continue;
-    if (is_temporary(path) && fs::file_time_type::clock::now() - one.used > kAbandoned) fs::remove(path, error);
-    if (!ends_with(path, kSuffix)) continue;
-    total += one.bytes;
-    if (path != keep) kernels.push_back(one);
+    const std::optional<Aged> one = aged_file(path);
+    if (!one) continue;
+    if (is_temporary(path) || ends_with(path, kLockSuffix)) sweep(*one);
+    if (is_temporary(path) || !ends_with(path, kSuffix)) continue;
+    total += one->bytes;
+    if (path != keep) kernels.push_back(*one);
   }
-  std::ranges::sort(kernels, {}, &Aged::used);
+  std::ranges::sort(kernels, std::greater(), &Aged::rank);
   for (auto one = kernels.begin(); one != kernels.end() && total > max_bytes; ++one) {
-    if (fs::remove(one->path, error)) total -= one->bytes;
+    if (unlink(one->path.c_str()) == 0 || errno == ENOENT) total -= one->bytes;
   }
 }
 
@@ -121,7 +143,7 @@ CacheEntry describe(const fs::path& path) {
   }
   StoredKernel kernel;
   std::string key_text;
-  const std::optional<std::string> bytes = read_own_file(path);
+  const std::optional<std::string> bytes = read_own_file(path, kOthersWrite);
   entry.valid = bytes && decode(*bytes, key_text, kernel) && digest(key_text) == entry.key;
   if (entry.valid) entry.summary = kernel.record.summary;
   return entry;
@@ -130,8 +152,7 @@ CacheEntry describe(const fs::path& path) {
 /// Locks an open lock file. True when the lock is held and the file still has its name (its last owner may have removed it).
 bool lock_now(int file, const std::string& path, bool& replaced) {
   if (flock(file, LOCK_EX | LOCK_NB) != 0) return false;
-  struct stat mine, named;
-  replaced = fstat(file, &mine) != 0 || stat(path.c_str(), &named) != 0 || mine.st_ino != named.st_ino;
+  replaced = !still_named(file, path);
   return !replaced;
 }
 
@@ -143,7 +164,7 @@ std::string digest(std::string_view key_text) {
 }
 
 std::optional<StoredKernel> read_kernel(const std::string& path) {
-  const std::optional<std::string> bytes = read_own_file(path);
+  const std::optional<std::string> bytes = read_own_file(path, 0);
   StoredKernel kernel;
   std::string key_text;
   if (!bytes || !decode(*bytes, key_text, kernel)) return std::nullopt;
@@ -172,7 +193,7 @@ std::string DiskCache::path(const std::string& key) const { return fmt::format("
 
 std::optional<StoredKernel> DiskCache::find(const std::string& key, const std::string& key_text) try {
   if (!usable_) return std::nullopt;
-  const std::optional<std::string> bytes = read_own_file(path(key));
+  const std::optional<std::string> bytes = read_own_file(path(key), kOthersWrite);
   StoredKernel kernel;
   std::string stored_text;
   if (!bytes || !decode(*bytes, stored_text, kernel) || stored_text != key_text) return std::nullopt;

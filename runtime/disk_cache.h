@@ -33,8 +33,11 @@ std::optional<StoredKernel> read_kernel(const std::string& path);
 std::string default_cache_dir();
 
 /// Files are <dir>/<key>.kernel: magic, version, XXH3-128 of the rest, the whole key text (compared on a hit), record, object.
-/// Writing: private temporary file, fsync, atomic rename. A wrong checksum, a short file, another key text or a foreign owner is a miss;
-/// the next store repairs it. A directory that cannot be used gives one warning on standard error, then the cache is off.
+/// Writing: private temporary file, fsync, atomic rename. A wrong checksum, a short file, another key text, a foreign owner or a file
+/// that others may write is a miss; the next store repairs it. A store evicts the least recently used kernels beyond the bound and
+/// sweeps up the temporary files and lock files of processes that died. What is loaded is executed, so that the directory must belong
+/// to this user (root too) and be writable by nobody else. A directory that cannot be used gives one warning on standard error, then
+/// the cache is off.
 class DiskCache {
  public:
   DiskCache(std::string dir, int64_t max_bytes);

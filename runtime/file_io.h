@@ -21,14 +21,22 @@ class File {
   int descriptor_;
 };
 
-/// Contents of a regular file that this user owns of at most 1 GiB (symbolic links are not followed); nothing otherwise.
-std::optional<std::string> read_own_file(const std::string& path);
+/// Contents of a regular file that this user owns of at most 1 GiB (symbolic links are not followed) and that has none of
+/// the permissions in `refused`; nothing otherwise.
+std::optional<std::string> read_own_file(const std::string& path, mode_t refused);
 
 /// Writes and syncs. False on any error, a full disk or a file size limit included (the signal of that limit is not delivered).
 bool write_and_sync(int file, std::string_view bytes);
 
-/// Makes `bytes` the contents of dir/name by a private temporary file in `dir` and an atomic rename. False leaves no trace.
+/// Makes `bytes` the contents of dir/name by a private temporary file in `dir`, locked (flock) while this process lives, and an atomic
+/// rename. False leaves no trace.
 bool replace_file(const std::string& dir, const std::string& name, std::string_view bytes);
+
+/// True when the open file is the one that `path` names now.
+bool still_named(int file, const std::string& path);
+
+/// Removes a file that no process holds locked (flock): a lock file or a temporary file of a process that died. False otherwise.
+bool remove_unlocked(const std::string& path);
 
 /// What temporary files of replace_file begin with.
 inline constexpr std::string_view kTemporaryPrefix = ".new-";

@@ -144,16 +144,6 @@ TEST_F(DiskCacheTest, KernelsLargerThanTheBoundAreNotStored) {
   EXPECT_FALSE(has("a"));
 }
 
-TEST_F(DiskCacheTest, OldTemporaryFilesAreSweptUp) {
-  put("a");
-  const std::string old = cache.dir() + "/.new-old", fresh = cache.dir() + "/.new-fresh";
-  write(old, "x"), write(fresh, "x");
-  fs::last_write_time(old, fs::file_time_type::clock::now() - std::chrono::hours(1));
-  put("b");
-  EXPECT_FALSE(fs::exists(old));
-  EXPECT_TRUE(fs::exists(fresh));
-}
-
 TEST_F(DiskCacheTest, ListsAndClears) {
   put("a"), put("b");
   write(file("b"), "damaged");
