@@ -1,10 +1,10 @@
 // The bind step: from the contents of tables to the lists of key tiles that each row block of a kernel visits.
 //
 // Method: interval evaluation of the mask over a row block and a range of key tiles, bisected until it is certain (false: no tile, true:
-// full tiles) or one tile wide (partial). The range of a table over a range of indices comes from a pyramid of minima and maxima, so a
-// bind costs O(elements + tiles * log) where tables are sorted or blocky, and at most O(tiles * steps) otherwise; never Sq * Sk.
-// No list ever lacks a tile with an allowed pair, and no tile is listed as full that has a masked pair; a partial tile may turn out to
-// be empty or full when the kernel looks at its pairs.
+// full tiles) or one tile wide; tiles that are still open are evaluated pair by pair, in vectors. The range of a table over a range of
+// indices comes from a pyramid of minima and maxima, so a bind costs O(elements + tiles * log) where tables are sorted or blocky.
+// Listed tiles are those with an allowed pair, and full where all pairs are allowed. Only when more than 2^33 pairs would have to be
+// looked at (unsorted tables of some 100,000 tokens) the rest is listed as partial unseen.
 #pragma once
 #include <cstdint>
 #include <vector>

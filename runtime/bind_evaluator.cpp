@@ -89,6 +89,10 @@ Interval BindEvaluator::over(Interval keys) {
   return values_.back();
 }
 
+bool BindEvaluator::narrow() const {
+  return std::ranges::all_of(values_, [](Interval value) { return value.low >= INT32_MIN && value.high <= INT32_MAX; });
+}
+
 void BindEvaluator::run(const std::vector<Ready>& steps) {
   for (const Ready& each : steps) values_[each.at] = compute(each.step);
 }

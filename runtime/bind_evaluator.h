@@ -16,6 +16,8 @@ class BindEvaluator {
   void fix(Interval batch, Interval head, Interval rows);
   /// What is known of the mask over the fixed rows and these keys: [0, 0] never, [1, 1] always, else [0, 1].
   Interval over(Interval keys);
+  /// Whether every value of every step over the fixed rows and the last keys fits in 32 bits.
+  bool narrow() const;
 
  private:
   struct Read {

@@ -36,14 +36,6 @@ void expect_exact(const BindInput& input) {
   for (size_t i = 0; i < exact.size(); ++i) EXPECT_EQ(listed[i], exact[i]) << "list and tile " << i;
 }
 
-void expect_sound(const BindInput& input, const TileLists& lists) {
-  const std::vector<TileClass> listed = listed_classes(input, lists), exact = exact_classes(input);
-  ASSERT_EQ(listed.size(), exact.size());
-  for (size_t i = 0; i < exact.size(); ++i) {
-    EXPECT_TRUE(listed[i] == TileClass::Partial || listed[i] == exact[i]) << "list and tile " << i;
-  }
-}
-
 /// Binds one mask over one table at odd and even sizes.
 template <typename Mask>
 BindInput one_table(const Mask& mask, ProgramBuilder& builder, std::vector<Tensor> tables, int64_t sq, int64_t sk) {
@@ -282,12 +274,12 @@ class RandomMask {
   std::vector<uint8_t> bytes_, flags_;
 };
 
-TEST(BindTest, RandomMasksAreSoundAndTheSameOnAnyThreads) {
+TEST(BindTest, RandomMasksAreExactAndTheSameOnAnyThreads) {
   for (uint32_t seed = 0; seed < 600; ++seed) {
     SCOPED_TRACE(seed);
     RandomMask mask(seed);
     const TileLists lists = bind(mask.input, 1);
-    expect_sound(mask.input, lists);
+    expect_exact(mask.input);
     for (const int threads : {2, 3, 4}) {
       const TileLists again = bind(mask.input, threads);
       EXPECT_EQ(again.runs, lists.runs);
