@@ -36,6 +36,33 @@ int64_t row_lattice(const std::vector<Piece>& pieces, int64_t lattice) {
   return lattice;
 }
 
+/// The last key of a piece with a key at `last`, looked for key by key, `most` keys at most.
+int64_t step(const uint64_t* row, int64_t words, int64_t last, int64_t stride, int64_t most) {
+  for (; most > 0; --most) {
+    const int64_t next = next_set(row, words, last + 1);
+    if (next - last != stride || next == words * 64) break;
+    last = next;
+  }
+  return last;
+}
+
+/// The same in spans of up to 64 positions that hold what the stride foretells.
+int64_t stride_spans(const uint64_t* row, int64_t words, int64_t last, int64_t stride) {
+  const int64_t span = 64 / stride * stride;
+  uint64_t expected = 0;
+  for (int64_t bit = stride - 1; bit < span; bit += stride) expected |= uint64_t{1} << bit;
+  const uint64_t inside = ~uint64_t{0} >> (64 - span);
+  while ((bits_at(row, words, last + 1) & inside) == expected) last += span;
+  return last;
+}
+
+int64_t piece_end(const uint64_t* row, int64_t words, int64_t last, int64_t stride) {
+  constexpr int64_t kShort = 8, kLongestInSpans = 32;
+  const int64_t near = step(row, words, last, stride, kShort);
+  if (near - last < kShort * stride) return near;
+  return step(row, words, stride <= kLongestInSpans ? stride_spans(row, words, near, stride) : near, stride, words * 64);
+}
+
 /// What one thread found.
 struct Found {
   RowTotals totals;
@@ -100,7 +127,8 @@ void row_pieces(const uint64_t* row, int64_t words, std::vector<Piece>& pieces) 
       last = next_clear(row, words, next) - 1;
       next = next_set(row, words, last + 1);
     } else {
-      while ((next = next_set(row, words, last + 1)) - last == stride && next < end) last = next;
+      last = piece_end(row, words, next, stride);
+      next = next_set(row, words, last + 1);
     }
     pieces.push_back({at, stride, (last - at) / stride + 1});
     at = next;
