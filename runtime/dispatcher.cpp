@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 #include "runtime/scratch.h"
+#include "runtime/split_launch.h"
 
 namespace heddle::runtime {
 
@@ -43,6 +44,7 @@ int64_t dense_flops(const AttentionArgs& args, const LaunchRecord& record) {
 }
 
 void launch(ThreadPool& pool, AttentionKernel kernel, const AttentionArgs& args, const LaunchRecord& record) {
+  if (record.split) return launch_split(pool, kernel, args, record);
   const int64_t blocks = grid_blocks(args, record);
   if (blocks == 0) return;
   if (blocks == 1 || pool.threads() == 1 || dense_flops(args, record) < kAloneFlops) {

@@ -21,7 +21,10 @@ static_assert(offsetof(AttentionArgs, scale) == 192 && offsetof(AttentionArgs, t
 static_assert(offsetof(AttentionArgs, list_offsets) == 208 && offsetof(AttentionArgs, list_runs) == 216);
 static_assert(offsetof(AttentionArgs, list_stride) == 224 && offsetof(AttentionArgs, values) == 240);
 static_assert(offsetof(AttentionArgs, values_stride) == 248 && offsetof(AttentionArgs, values_width) == 272);
-static_assert(sizeof(AttentionArgs) == 280);
+static_assert(offsetof(AttentionArgs, split) == 280 && sizeof(AttentionArgs) == 288);
+static_assert(std::is_standard_layout_v<SplitArgs> && offsetof(SplitArgs, lse) == 8 && offsetof(SplitArgs, o_stride) == 16);
+static_assert(offsetof(SplitArgs, lse_stride) == 48 && offsetof(SplitArgs, parts) == 80 && offsetof(SplitArgs, lengths) == 96);
+static_assert(offsetof(SplitArgs, pages) == 104 && offsetof(SplitArgs, page_keys) == 120 && sizeof(SplitArgs) == 128);
 static_assert(offsetof(TableArg, extent) == 8 && offsetof(TableArg, stride) == 40 && sizeof(TableArg) == 72);
 static_assert(offsetof(TileRun, count) == 4 && sizeof(TileRun) == 8);
 
@@ -57,7 +60,7 @@ static auto fields(Record& r) {
 template <Like<LaunchRecord> Record>
 static auto fields(Record& r) {
   return std::tie(r.symbol, r.target, r.head_dim, r.value_dim, r.block_rows, r.scratch_bytes, r.max_positions, r.lse, r.probabilities, r.row_progressions, r.int_params,
-                  r.real_params, r.tables, r.bind, r.tile_keys, r.summary, r.facts, r.plan);
+                  r.real_params, r.tables, r.bind, r.tile_keys, r.split, r.summary, r.facts, r.plan);
 }
 
 namespace {

@@ -22,6 +22,21 @@ struct TileRun {
   bool operator==(const TileRun&) const = default;
 };
 
+/// What kernels for few queries (LaunchRecord::split) read beside AttentionArgs: the keys are split into `parts` parts of part_keys keys
+/// (a multiple of the record's tile_keys), and part i of row (b, h, q) stores its normalised O and natural-log LSE at
+/// o + b * o_stride[0] + h * o_stride[1] + q * o_stride[2] + i * o_stride[3], and likewise lse. A part without keys stores 0 and -inf.
+struct SplitArgs {
+  float* o = nullptr;
+  float* lse = nullptr;                  ///< Null: not stored.
+  int64_t o_stride[4] = {};
+  int64_t lse_stride[4] = {};
+  int64_t parts = 1, part_keys = 0;
+  const int64_t* lengths = nullptr;      ///< [batch]: keys of each batch, Sk of its formulas; null: sk everywhere.
+  const int32_t* pages = nullptr;        ///< Page table, or null. With one, k and v are [pages, kv_heads, page_keys, dim]: key j of batch b is
+  int64_t pages_stride = 0;              ///< row j % page_keys of page pages[b * pages_stride + j / page_keys], and the first stride
+  int64_t page_keys = 0;                 ///< of k and v is that of pages.
+};
+
 /// Arguments of one attention launch, read by the kernel through a pointer. All strides are in elements; the last
 /// dimension of q, k, v, o is contiguous. Every field is at a fixed offset (static_asserts in runtime/kernel_abi.cpp).
 struct AttentionArgs {
@@ -45,6 +60,7 @@ struct AttentionArgs {
   float* values = nullptr;               ///< Compressed probabilities [batch, heads, sq, values_width], for kernels that keep them; else null.
   int64_t values_stride[3] = {};         ///< batch, head, row
   int64_t values_width = 0;
+  const SplitArgs* split = nullptr;      ///< For kernels of few queries; the dispatcher makes one where it is null.
 };
 
 /// A part of compressed rows: row q keeps keys offset, offset + stride, ..., `count` of them, one slot behind the other. The texts are
@@ -56,17 +72,18 @@ struct RowProgression {
 };
 
 /// A CPU kernel: computes row blocks [first_block, last_block) of the grid. Blocks are independent of each other:
-/// block index = (b * heads + h) * row_blocks + qb. `scratch` is this thread's own buffer of
+/// block index = (b * heads + h) * row_blocks + qb; of split kernels (((b * kv_heads + kv_head) * parts + part) * sq + q) * row_blocks + i,
+/// whose rows are block_rows query heads of the KV head. `scratch` is this thread's own buffer of
 /// LaunchRecord::scratch_bytes bytes, 64-byte aligned; contents need not be initialised.
 using AttentionKernel = void (*)(const AttentionArgs* args, int64_t first_block, int64_t last_block, void* scratch);
 
 /// Everything the runtime must know to launch a stored kernel without any compiler or IR.
 struct LaunchRecord {
-  static constexpr uint32_t kVersion = 3;
+  static constexpr uint32_t kVersion = 4;
   std::string symbol;           ///< Name of the AttentionKernel in the object.
   std::string target;           ///< Target::to_string().
   int64_t head_dim = 0, value_dim = 0;
-  int64_t block_rows = 0;       ///< Query rows of one block; the grid is batch * heads * ceil(sq / block_rows).
+  int64_t block_rows = 0;       ///< Query rows of one block; the grid is batch * heads * ceil(sq / block_rows) unless split.
   int64_t scratch_bytes = 0;    ///< Per thread.
   int64_t max_positions = 0;    ///< Largest sq and sk this kernel may be launched with.
   bool lse = false;
@@ -76,6 +93,7 @@ struct LaunchRecord {
   std::vector<TableDeclaration> tables;              ///< In argument order (sorted by name).
   BindProgram bind;             ///< Not empty when the kernel visits lists of tiles, of tile_keys keys each.
   int64_t tile_keys = 0;        ///< Keys of a tile.
+  bool split = false;           ///< For few queries: a block is one query of one KV head and a part of the keys (SplitArgs).
   std::string summary;          ///< One line on what was compiled, for `heddle cache list`.
   std::string facts;            ///< Facts and plan as text, so that a hit can report without analysis.
   std::string plan;

@@ -29,6 +29,7 @@ std::string canonical_text(const AttentionProblem& problem) {
   for (const TableDeclaration& table : table_order(problem)) text += fmt::format("table {} {} {}\n", table.name, to_string(table.dtype), table.rank);
   text += fmt::format("head_dim {}\nvalue_dim {}\nlse {}\n", problem.head_dim, problem.value_dim, problem.lse);
   if (problem.probabilities) text += "probabilities\n";
+  if (problem.few_queries) text += "few_queries\n";
   text += fmt::format("target {}\n", problem.target.to_string());
   text += fmt::format("tile_rows {}\nuse_nests {}\n", option_text(problem.options.tile_rows), option_text(problem.options.use_nests));
   return text;

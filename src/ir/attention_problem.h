@@ -24,6 +24,7 @@ struct AttentionProblem {
   int64_t value_dim = 64;    ///< 1..256
   bool lse = false;
   bool probabilities = false;  ///< Keeps the probabilities, as compressed rows.
+  bool few_queries = false;  ///< The kernel for launches of few queries over many keys.
   Target target;
   PlanOptions options;
 };

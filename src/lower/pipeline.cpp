@@ -6,6 +6,8 @@
 
 #include "src/ir/rewrite.h"
 #include "src/lower/lower_attention.h"
+#include "src/lower/lower_decode.h"
+#include "src/plan/decode_plan.h"
 #include "src/plan/make_plan.h"
 #include "src/plan/split_passes.h"
 
@@ -51,12 +53,31 @@ void simplify_formulas(PipelineState& state) {
 
 void make_plan(PipelineState& state) {
   const std::optional<ir::ParameterOrder> parameters = state.plan.parameters;
-  state.plan = plan::make_plan(state.problem, *state.facts);
+  state.plan = state.problem.few_queries ? plan::make_decode_plan(state.problem, *state.facts) : plan::make_plan(state.problem, *state.facts);
   state.plan.parameters = parameters;
+}
+
+/// Passes over parts of a mask pay by full tiles; queries of few rows are bound by memory.
+void split(PipelineState& state) {
+  if (!state.problem.few_queries) state.plan = plan::split_passes(state.plan, *state.facts);
+}
+
+void lower(PipelineState& state) {
+  if (state.problem.few_queries) {
+    state.decode = lower_decode(state.plan);
+  } else {
+    state.tile = lower_attention(state.plan);
+  }
+}
+
+void verify_program(const PipelineState& state) {
+  if (state.problem.few_queries) return ir::verify(state.decode);
+  ir::verify(state.tile);
 }
 
 std::string formula_text(const PipelineState& state) { return ir::canonical_text(state.problem); }
 std::string plan_text(const PipelineState& state) { return plan::print(state.plan); }
+std::string program_text(const PipelineState& state) { return state.problem.few_queries ? ir::print(state.decode) : ir::print(state.tile); }
 void verify_plan(const PipelineState& state) { plan::verify(state.plan); }
 
 }  // namespace
@@ -66,9 +87,8 @@ const std::vector<support::Pass<PipelineState>>& pipeline() {
       {"rename", rename_parameters, nullptr, formula_text, false},
       {"simplify", simplify_formulas, nullptr, formula_text, true},
       {"plan", make_plan, verify_plan, plan_text, false},
-      {"split", [](PipelineState& s) { s.plan = plan::split_passes(s.plan, *s.facts); }, verify_plan, plan_text, true},
-      {"lower", [](PipelineState& s) { s.tile = lower_attention(s.plan); },
-       [](const PipelineState& s) { ir::verify(s.tile); }, [](const PipelineState& s) { return ir::print(s.tile); }, false},
+      {"split", split, verify_plan, plan_text, true},
+      {"lower", lower, verify_program, program_text, false},
   };
   return passes;
 }
@@ -86,7 +106,7 @@ PipelineResult run_pipeline(const ir::AttentionProblem& problem, const support::
 std::string facts_text(const PipelineState& state) {
   const ir::Expr mask = state.problem.mask ? ir::simplify(state.problem.mask) : ir::bool_const(true);
   if (mask->op == ir::Op::BoolConst) return mask->integer ? "every pair is allowed\n" : "no pair is allowed\n";
-  return state.facts->text(mask, {state.plan.tile_rows, state.plan.tile_keys});
+  return state.facts->text(mask, {state.problem.few_queries ? 1 : state.plan.tile_rows, state.plan.tile_keys});
 }
 
 }  // namespace heddle::lower

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "src/ir/attention_problem.h"
+#include "src/ir/decode_program.h"
 #include "src/ir/tile_program.h"
 #include "src/plan/kernel_plan.h"
 #include "src/plan/tile_facts.h"
@@ -19,6 +20,7 @@ struct PipelineState {
   std::shared_ptr<plan::TileFacts> facts;
   plan::KernelPlan plan;
   ir::TileProgram tile;              ///< Its parameters stand in the order of `parameters`, though names may differ.
+  ir::DecodeProgram decode;          ///< In place of `tile` when problem.few_queries.
 };
 
 /// The passes in order: rename (parameters that loop variables of nests would shadow), simplify (optional), plan, split (optional),

@@ -27,6 +27,15 @@ std::string print_pass(const PassPlan& pass, size_t index) {
   return out + support::indented(ir::print(pass.full, "full") + ir::print(pass.partial, "partial"), "    ");
 }
 
+std::string block_text(const KernelPlan& plan) {
+  if (!plan.problem.few_queries) return fmt::format("batch, head and {} query rows", plan.tile_rows);
+  return fmt::format("batch, KV head, query, {} of its query heads and part of the keys", plan.tile_rows);
+}
+
+std::string rows_text(const KernelPlan& plan) {
+  return plan.problem.few_queries ? fmt::format("one query of up to {} heads of a KV head", plan.tile_rows) : fmt::format("{} query rows", plan.tile_rows);
+}
+
 std::string as_sentence(std::string text) {
   if (!text.empty() && text.back() != '.') text += '.';
   return text + "\n";
@@ -36,7 +45,7 @@ std::string as_sentence(std::string text) {
 
 void verify(const KernelPlan& plan) {
   require(plan.tile_rows > 0 && plan.tile_keys > 0, "tile sizes are positive");
-  require(plan.tile_rows % plan.problem.target.lanes() == 0, "rows of a block are a multiple of the lanes");
+  require(plan.problem.few_queries || plan.tile_rows % plan.problem.target.lanes() == 0, "rows of a block are a multiple of the lanes");
   require(plan.keys_per_step >= plan.tile_keys && plan.keys_per_step % plan.tile_keys == 0, "steps are whole tiles");
   require(plan.ranks >= 1, "at least one rank");
   for (const PassPlan& pass : plan.passes) {
@@ -48,7 +57,7 @@ void verify(const KernelPlan& plan) {
 
 std::string print(const KernelPlan& plan) {
   const char* how = plan.family == Family::Fused ? "fused attention, running softmax" : "three kernels on compressed rows: scores, softmax, product with V";
-  std::string out = fmt::format("{}, one block per batch, head and {} query rows\n", how, plan.tile_rows);
+  std::string out = fmt::format("{}, one block per {}\n", how, block_text(plan));
   out += fmt::format("  tiles {} x {}, steps of {} keys, head_dim {}, value_dim {}{}, target {}, ranks {}\n", plan.tile_rows,
                      plan.tile_keys, plan.keys_per_step, plan.problem.head_dim, plan.problem.value_dim,
                      plan.problem.lse ? ", with LSE" : "", plan.problem.target.to_string(), plan.ranks);
@@ -63,8 +72,9 @@ std::string explain(const KernelPlan& plan) {
   std::string out;
   for (const std::string& note : plan.notes) out += as_sentence(note);
   if (plan.family == Family::Fused) {
-    out += fmt::format("A block computes {} query rows in steps of up to {} keys and keeps only its running maximum, sum and output.\n",
-                       plan.tile_rows, plan.keys_per_step);
+    out += fmt::format("A block computes {} in steps of up to {} keys and keeps only its running maximum, sum and output.\n",
+                       rows_text(plan), plan.keys_per_step);
+    if (plan.problem.few_queries) out += "Long keys are split into parts by the shape alone; their results are merged in a fixed order.\n";
   } else {
     out += fmt::format("A block of {} query rows writes its scores into compressed rows, turns them into probabilities in place, and multiplies "
                        "them with V: the probabilities are wanted, and a running softmax does not know them before its last key.\n",

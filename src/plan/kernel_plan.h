@@ -45,7 +45,7 @@ struct KernelPlan {
   Family family = Family::Fused;
   /// Argument order of the kernel where formula rewrites dropped or renamed parameters; unset: that of `problem`.
   std::optional<ir::ParameterOrder> parameters;
-  int64_t tile_rows = 32;       ///< Query rows of a block (multiple of the target's lanes).
+  int64_t tile_rows = 32;       ///< Query rows of a block (multiple of the target's lanes); for few queries heads.
   int64_t tile_keys = 16;       ///< Granularity of tiles along keys.
   int64_t keys_per_step = 96;   ///< Adjacent tiles of one class are processed together up to this many keys.
   std::vector<PassPlan> passes; ///< Run in this order for every row block, merged through the running (m, l, O).

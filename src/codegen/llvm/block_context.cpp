@@ -40,15 +40,8 @@ Value* real_parameter(IrBuilder& b, ArgumentReader& args, size_t index) {
 /// The context without coordinates: sizes and parameters.
 BlockContext sizes_and_parameters(IrBuilder& b, const ir::ScheduledProgram& program, Value* args, Value* scratch) {
   ArgumentReader reader(b, args);
-  Names ints = {{"B", reader.integer(offsetof(AttentionArgs, batch))},      {"H", reader.integer(offsetof(AttentionArgs, heads))},
-                {"Hkv", reader.integer(offsetof(AttentionArgs, kv_heads))}, {"Sq", reader.integer(offsetof(AttentionArgs, sq))},
-                {"Sk", reader.integer(offsetof(AttentionArgs, sk))}};
-  for (size_t i = 0; i < program.int_params.size(); ++i) ints[program.int_params[i]] = int_parameter(b, reader, i);
-  Names reals;
-  for (size_t i = 0; i < program.real_params.size(); ++i) reals[program.real_params[i]] = real_parameter(b, reader, i);
-  TableReader tables;
-  if (!program.tables.empty()) tables = TableReader(b, reader.pointer(offsetof(AttentionArgs, tables)), program.tables);
-  BlockContext block{args, scratch, ScalarExpr(b, ints, std::move(tables)), reals, {}, {}, {}};
+  LaunchNames names = launch_names(b, reader, program.int_params, program.real_params, program.tables);
+  BlockContext block{args, scratch, std::move(names.uniform), std::move(names.reals), {}, {}, {}};
   for (TensorId tensor : {TensorId::K, TensorId::V}) block.row_stride[tensor] = reader.stride(tensor, 2);
   return block;
 }
@@ -74,6 +67,19 @@ Value* ArgumentReader::pointer(size_t offset) { return b_.CreateAlignedLoad(b_.g
 Value* ArgumentReader::base(TensorId tensor) { return pointer(fields(tensor).pointer); }
 Value* ArgumentReader::stride(TensorId tensor, int axis) {
   return integer(fields(tensor).strides + static_cast<size_t>(axis) * sizeof(int64_t));
+}
+
+LaunchNames launch_names(IrBuilder& b, ArgumentReader& args, const std::vector<std::string>& int_params,
+                         const std::vector<std::string>& real_params, const std::vector<TableDeclaration>& tables) {
+  Names ints = {{"B", args.integer(offsetof(AttentionArgs, batch))},      {"H", args.integer(offsetof(AttentionArgs, heads))},
+                {"Hkv", args.integer(offsetof(AttentionArgs, kv_heads))}, {"Sq", args.integer(offsetof(AttentionArgs, sq))},
+                {"Sk", args.integer(offsetof(AttentionArgs, sk))}};
+  for (size_t i = 0; i < int_params.size(); ++i) ints[int_params[i]] = int_parameter(b, args, i);
+  Names reals;
+  for (size_t i = 0; i < real_params.size(); ++i) reals[real_params[i]] = real_parameter(b, args, i);
+  TableReader reader;
+  if (!tables.empty()) reader = TableReader(b, args.pointer(offsetof(AttentionArgs, tables)), tables);
+  return {ScalarExpr(b, ints, std::move(reader)), reals};
 }
 
 BlockContext enter_block(IrBuilder& b, const ir::ScheduledProgram& program, Value* args, Value* scratch, Value* index) {

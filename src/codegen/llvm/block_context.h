@@ -25,6 +25,14 @@ class ArgumentReader {
   Value* args_;
 };
 
+/// What expressions know of a launch in one function: sizes, parameters and tables.
+struct LaunchNames {
+  ScalarExpr uniform;  ///< Knows B, H, Hkv, Sq, Sk and the Int parameters.
+  Names reals;         ///< Real parameters as f32.
+};
+LaunchNames launch_names(IrBuilder& b, ArgumentReader& args, const std::vector<std::string>& int_params,
+                         const std::vector<std::string>& real_params, const std::vector<TableDeclaration>& tables);
+
 /// Uniform values of one block, valid in one function.
 struct BlockContext {
   Value *args, *scratch;

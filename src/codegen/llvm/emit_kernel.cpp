@@ -9,7 +9,6 @@ namespace heddle::codegen {
 namespace {
 
 using llvm::Function;
-using llvm::FunctionType;
 
 class KernelEmitter {
  public:
@@ -18,7 +17,7 @@ class KernelEmitter {
 
   /// void symbol(args, first block, end block, scratch): the loop over blocks.
   void kernel() {
-    Function* function = declare(symbol_, Function::ExternalLinkage, {types_.getPtrTy(), types_.getInt64Ty(), types_.getInt64Ty(), types_.getPtrTy()});
+    Function* function = declare_function(module_, symbol_, Function::ExternalLinkage, {types_.getPtrTy(), types_.getInt64Ty(), types_.getInt64Ty(), types_.getPtrTy()});
     function->addParamAttr(3, llvm::Attribute::NoAlias);
     IrBuilder b(module_, program_.target);
     b.SetInsertPoint(llvm::BasicBlock::Create(module_.getContext(), "entry", function));
@@ -45,7 +44,7 @@ class KernelEmitter {
 
   /// void step(args, scratch, first key, keys, partial): a loop body. The keys are at least one.
   Function* step(const ir::KeyLoopSchedule& loop) {
-    Function* function = declare(fmt::format("{}.step{}", symbol_, steps_++), Function::InternalLinkage,
+    Function* function = declare_function(module_, fmt::format("{}.step{}", symbol_, steps_++), Function::InternalLinkage,
                                  {types_.getPtrTy(), types_.getPtrTy(), types_.getInt64Ty(), types_.getInt64Ty(), types_.getInt1Ty()});
     IrBuilder b(module_, program_.target);
     b.SetInsertPoint(llvm::BasicBlock::Create(module_.getContext(), "entry", function));
@@ -54,15 +53,6 @@ class KernelEmitter {
     auto no_loops = [](const ir::KeyLoopSchedule&) {};
     BodyEmitter(b, program_, context, &current, no_loops).emit(loop.body);
     b.CreateRetVoid();
-    return function;
-  }
-
-  Function* declare(const std::string& name, Function::LinkageTypes linkage, llvm::ArrayRef<llvm::Type*> parameters) {
-    Function* function = Function::Create(FunctionType::get(types_.getVoidTy(), parameters, false), linkage, name, module_);
-    function->addFnAttr(llvm::Attribute::NoUnwind);
-    function->addFnAttr("frame-pointer", "all");  // so that profilers and debuggers see the callers
-    function->addFnAttr("no-builtins");           // so that no loop becomes a call of memset
-    function->addParamAttr(0, llvm::Attribute::ReadOnly);
     return function;
   }
 

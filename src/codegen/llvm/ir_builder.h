@@ -7,6 +7,7 @@
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
+#include <string>
 
 #include "heddle/target.h"
 
@@ -67,5 +68,9 @@ class IrBuilder : public llvm::IRBuilder<> {
   int lanes_;
   llvm::Type* f32_;
 };
+
+/// A function without result whose first parameter is read only.
+llvm::Function* declare_function(llvm::Module& module, const std::string& name, llvm::Function::LinkageTypes linkage,
+                                 llvm::ArrayRef<llvm::Type*> parameters);
 
 }  // namespace heddle::codegen

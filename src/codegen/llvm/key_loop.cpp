@@ -3,22 +3,10 @@
 #include <cstddef>
 
 #include "heddle/kernel_abi.h"
-#include "src/codegen/llvm/integer_ops.h"
-#include "src/ir/rewrite.h"
+#include "src/codegen/llvm/nest_walker.h"
 
 namespace heddle::codegen {
 namespace {
-
-using ir::Expr;
-
-/// True when the expression grows by one with the variable: variable + something without it.
-bool grows_by_one(const Expr& expr, const std::string& variable) {
-  if (expr->op == ir::Op::Var) return expr->name == variable;
-  if (expr->op != ir::Op::Add && expr->op != ir::Op::Sub) return false;
-  const Expr &left = expr->operands[0], &right = expr->operands[1];
-  if (!ir::mentions(right, variable)) return grows_by_one(left, variable);
-  return expr->op == ir::Op::Add && !ir::mentions(left, variable) && grows_by_one(right, variable);
-}
 
 class KeyLoopEmitter {
  public:
@@ -27,11 +15,8 @@ class KeyLoopEmitter {
       : b_(b), program_(program), block_(block), math_(math), loop_(loop), step_(step) {}
 
   void nest(const ir::LoopNest& nest, bool partial) {
-    partial_ = b_.getInt1(partial);
-    for (const ir::NestPiece& piece : nest.pieces) {
-      ScalarExpr scope = block_.uniform;
-      guarded(piece.guards, scope, [&](ScalarExpr& inside) { level(piece, 0, inside); });
-    }
+    auto run = [&](Value* first, Value* tiles) { call(first, tiles, b_.getInt1(partial)); };
+    NestWalker(b_, loop_.tiles_per_step, run).walk(nest, block_.uniform);
   }
 
   /// The runs that the bind step listed for this row block.
@@ -86,57 +71,6 @@ class KeyLoopEmitter {
 
   enum TileClass : int64_t { kSkipped, kPartial, kFull };
 
-  void guarded(const std::vector<Expr>& conditions, ScalarExpr& scope, llvm::function_ref<void(ScalarExpr&)> then) {
-    if (conditions.empty()) return then(scope);
-    Value* all = b_.getTrue();
-    for (const Expr& condition : conditions) all = b_.CreateAnd(all, scope(condition));
-    b_.when(all, [&] {
-      ScalarExpr inside = scope;
-      then(inside);
-    });
-  }
-
-  struct Range { Value *first, *end; };
-  Range bounds(const ir::Loop& loop, ScalarExpr& scope) {
-    Value *low = scope(loop.lower[0]), *high = scope(loop.upper[0]);
-    for (size_t i = 1; i < loop.lower.size(); ++i) low = b_.larger(low, scope(loop.lower[i]));
-    for (size_t i = 1; i < loop.upper.size(); ++i) high = b_.smaller(high, scope(loop.upper[i]));
-    if (loop.offset) {
-      Value* missing = floor_modulo(b_, b_.CreateSub(scope(loop.offset), low), b_.constant(loop.stride), {loop.stride});
-      low = b_.CreateAdd(low, missing);
-    }
-    return {low, b_.CreateAdd(high, b_.constant(1))};
-  }
-
-  void level(const ir::NestPiece& piece, size_t depth, ScalarExpr& scope) {
-    if (depth == piece.loops.size()) {
-      return guarded(piece.inner, scope, [&](ScalarExpr& inside) { call(inside(piece.value), b_.constant(1), partial_); });
-    }
-    const ir::Loop& loop = piece.loops[depth];
-    const Range range = bounds(loop, scope);
-    const bool innermost = depth + 1 == piece.loops.size();
-    if (innermost && loop.stride == 1 && piece.inner.empty() && grows_by_one(piece.value, loop.variable)) {
-      return runs(piece, loop, range, scope);
-    }
-    b_.loop("nest", range.first, range.end, loop.stride, {}, [&](Value* value, llvm::ArrayRef<Value*>) {
-      ScalarExpr inside = scope;
-      inside.define(loop.variable, value);
-      level(piece, depth + 1, inside);
-      return Values{};
-    });
-  }
-
-  /// Adjacent tiles, as many a step as fit.
-  void runs(const ir::NestPiece& piece, const ir::Loop& loop, const Range& range, const ScalarExpr& scope) {
-    b_.loop("nest", range.first, range.end, loop_.tiles_per_step, {}, [&](Value* value, llvm::ArrayRef<Value*>) {
-      ScalarExpr inside = scope;
-      inside.define(loop.variable, value);
-      Value* count = b_.smaller(b_.CreateSub(range.end, value), b_.constant(loop_.tiles_per_step));
-      call(inside(piece.value), count, partial_);
-      return Values{};
-    });
-  }
-
   void call(Value* tile, Value* tiles, Value* partial) {
     Value* first_key = b_.CreateMul(tile, b_.constant(program_.tile_keys));
     Value* keys = b_.CreateMul(tiles, b_.constant(program_.tile_keys));
@@ -168,7 +102,6 @@ class KeyLoopEmitter {
   VectorMath& math_;
   const ir::KeyLoopSchedule& loop_;
   StepCall step_;
-  Value* partial_ = nullptr;
 };
 
 }  // namespace

@@ -54,7 +54,7 @@ void VectorExpr::bind(int index, const Values& value, bool fixed) {
 bool VectorExpr::varies(const Expr& expr) {
   const auto found = varies_.find(expr);
   if (found != varies_.end()) return found->second;
-  bool result = expr->op == Op::Var && expr->name == "k";
+  bool result = expr->op == Op::Var && expr->name == rows_.column;
   if (expr->op == Op::Arg) {
     const auto known = argument_fixed_.find(static_cast<int>(expr->integer));
     result = known == argument_fixed_.end() || !known->second;  // locals made in the loop are bound there
@@ -66,7 +66,7 @@ bool VectorExpr::varies(const Expr& expr) {
 bool VectorExpr::is_scalar(const Expr& expr) {
   const auto found = scalar_.find(expr);
   if (found != scalar_.end()) return found->second;
-  bool result = (expr->type != Type::Real || expr->op == Op::Read) && expr->op != Op::Arg && !(expr->op == Op::Var && expr->name == "q");
+  bool result = (expr->type != Type::Real || expr->op == Op::Read) && expr->op != Op::Arg && !(expr->op == Op::Var && expr->name == rows_.row);
   for (const Expr& operand : expr->operands) result = is_scalar(operand) && result;
   return scalar_[expr] = result;
 }
@@ -91,7 +91,7 @@ void VectorExpr::hoist(const Expr& expr) {
 void VectorExpr::begin_column(Value* key) {
   column_.clear();
   column_scalar_ = fixed_scalar_;
-  if (key) column_scalar_.define("k", key);
+  if (key) column_scalar_.define(rows_.column, key);
 }
 
 Values VectorExpr::real(const Expr& expr) { return eval(expr); }
@@ -130,14 +130,14 @@ Values VectorExpr::emit(const Expr& expr) {
 
 Values VectorExpr::leaf(const Expr& expr) {
   if (expr->op == Op::RealConst) return Values(static_cast<size_t>(rows_.vectors), b_.splat_real(expr->real));
-  if (expr->op == Op::Var && expr->name == "q") return query_rows(bits(expr));
+  if (expr->op == Op::Var && expr->name == rows_.row) return row_numbers(bits(expr));
   if (expr->op == Op::Param && reals_.contains(expr->name)) return broadcast(reals_.at(expr->name));
   const auto bound = arguments_.find(static_cast<int>(expr->integer));
   if (expr->op == Op::Arg && bound != arguments_.end()) return bound->second;
   throw InternalError("llvm emitter", "no vector value of " + ir::print(expr) + " here");
 }
 
-Values VectorExpr::query_rows(unsigned width) {
+Values VectorExpr::row_numbers(unsigned width) {
   Value *first = rows_.first_row, *last = rows_.last_row;
   llvm::Type* type = b_.getIntNTy(width);
   Value *base = b_.splat(b_.CreateTrunc(first, type)), *limit = b_.splat(b_.CreateTrunc(last, type));

@@ -1,7 +1,8 @@
-// Expressions at (query row, key) as vectors over the block's rows, split by what they depend on.
+// Expressions at (query row, key) as vectors, split by what they depend on. One coordinate, q or k, lies in the lanes ("rows" below); the
+// other may change from column to column.
 //
-// A sub-expression without rows is a scalar, broadcast at its first vector use; one without keys and columns is emitted before the
-// column loop (hoist); the rest is emitted once a column. Integers are 32 bits wide where interval analysis proves that every value
+// A sub-expression without rows is a scalar, broadcast at its first vector use; one without the column's coordinate and columns is
+// emitted before the column loop (hoist); the rest is emitted once a column. Integers are 32 bits wide where interval analysis proves that every value
 // fits for positions up to ir::kMaxPositions, else 64. Reals are f32.
 #pragma once
 #include <map>
@@ -11,23 +12,25 @@
 
 namespace heddle::codegen {
 
-/// Where the rows of a block are and what is uniform in it.
+/// Where the coordinate in the lanes is.
 struct RowCoordinates {
-  Value* first_row;   ///< i64: q of row 0.
-  Value* last_row;    ///< i64: Sq - 1, which rows beyond repeat.
-  int vectors;        ///< Row vectors of the block.
+  Value* first_row;   ///< i64: the coordinate of row 0.
+  Value* last_row;    ///< i64: Sq - 1 (or Sk - 1), which rows beyond repeat.
+  int vectors;        ///< Vectors of rows.
+  const char* row = "q";     ///< The coordinate in the lanes.
+  const char* column = "k";  ///< The coordinate that begin_column sets; empty where it is uniform.
 };
 
 class VectorExpr {
  public:
-  /// `uniform` knows b, h, B, H, Hkv, Sq, Sk and the Int parameters; `reals` the Real parameters as f32.
+  /// `uniform` knows b, h, B, H, Hkv, Sq, Sk, the Int parameters and a coordinate that is neither row nor column; `reals` the Real parameters as f32.
   VectorExpr(IrBuilder& builder, VectorMath& math, const ScalarExpr& uniform, const Names& reals, const RowCoordinates& rows);
 
   /// Arg(index) stands for `value`; `fixed` values do not change with the column.
   void bind(int index, const Values& value, bool fixed);
   /// Emits here what does not depend on the column. Call before the column loop for every expression used in it.
   void hoist(const ir::Expr& expr);
-  /// Starts a column whose key is `key` (i64; null where columns are not keys).
+  /// Starts a column whose coordinate is `key` (i64; null where columns have none).
   void begin_column(Value* key);
 
   Values real(const ir::Expr& expr);       ///< One f32 vector a row vector.
@@ -41,7 +44,7 @@ class VectorExpr {
   Values eval(const ir::Expr& expr);       ///< Memoised; Ints have bits(expr).
   Values emit(const ir::Expr& expr);
   Values leaf(const ir::Expr& expr);
-  Values query_rows(unsigned width);
+  Values row_numbers(unsigned width);
   Values integer(const ir::Expr& expr, unsigned width);
   Values real_operation(const ir::Expr& expr);
   Values integer_operation(const ir::Expr& expr);

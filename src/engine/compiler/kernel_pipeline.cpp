@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "src/codegen/llvm/emit_decode.h"
 #include "src/codegen/llvm/emit_kernel.h"
 #include "src/ir/rewrite.h"
 #include "src/jit/toolchain.h"
@@ -36,11 +37,17 @@ struct Descent {
     front = std::move(result.state);
     times = std::move(result.times);
   }
+  bool few_queries() const { return front.problem.few_queries; }
   void run_schedule() {
+    if (few_queries()) return;
     schedule = timed("schedule", [&] { return lower::schedule_cpu(front.tile, front.problem.target); });
   }
+  int64_t scratch_bytes() const { return few_queries() ? front.decode.scratch_bytes : schedule.scratch_bytes; }
+  std::string schedule_text() const { return few_queries() ? ir::print(front.decode) : ir::print(schedule); }
   codegen::SourceUnit emit() {
-    return timed("emit", [&] { return codegen::emit_kernel(schedule, kSymbol); });
+    return timed("emit", [&] {
+      return few_queries() ? codegen::emit_kernel(front.decode, kSymbol) : codegen::emit_kernel(schedule, kSymbol);
+    });
   }
 };
 
@@ -49,6 +56,7 @@ std::string summary(const ir::AttentionProblem& problem) {
   if (problem.value_dim != problem.head_dim) text += fmt::format(" value_dim {}", problem.value_dim);
   text += fmt::format(" mask {}", problem.mask ? ir::print(problem.mask) : "none");
   if (problem.score) text += fmt::format(" score {}", ir::print(problem.score));
+  if (problem.few_queries) text += " few queries";
   if (problem.lse) text += " lse";
   if (problem.probabilities) text += " probabilities";
   return text;
@@ -76,14 +84,15 @@ LaunchRecord record_of(const ir::AttentionProblem& problem, const Descent& desce
   record.head_dim = problem.head_dim;
   record.value_dim = problem.value_dim;
   record.block_rows = descent.front.plan.tile_rows;
-  record.scratch_bytes = descent.schedule.scratch_bytes;
+  record.scratch_bytes = descent.scratch_bytes();
+  record.split = problem.few_queries;
   record.max_positions = ir::kMaxPositions;
   record.lse = problem.lse;
   record.probabilities = problem.probabilities;
   record.row_progressions = progressions(descent.front);
   record.int_params = descent.front.parameters.ints;
   record.real_params = descent.front.parameters.reals;
-  record.tables = descent.front.tile.tables;
+  record.tables = ir::table_order(problem);
   record.tile_keys = descent.front.plan.tile_keys;
   for (const plan::PassPlan& pass : descent.front.plan.passes) {
     if (pass.source == plan::TileSource::Listed) record.bind = lower::bind_program(pass.mask, descent.front.tile.int_params, record.tables);
@@ -116,11 +125,11 @@ std::string stage_text(const ir::AttentionProblem& problem, StageText stage) {
     case StageText::Facts: return lower::facts_text(descent.front);
     case StageText::Plan: return plan::print(descent.front.plan);
     case StageText::Explain: return plan::explain(descent.front.plan);
-    case StageText::Tile: return ir::print(descent.front.tile);
+    case StageText::Tile: return descent.few_queries() ? descent.schedule_text() : ir::print(descent.front.tile);
     default: break;
   }
   descent.run_schedule();
-  if (stage == StageText::Schedule) return ir::print(descent.schedule);
+  if (stage == StageText::Schedule) return descent.schedule_text();
   codegen::SourceUnit unit = descent.emit();
   return stage == StageText::Source ? codegen::print(unit) : jit::assembly(std::move(unit));
 }
