@@ -27,6 +27,9 @@ struct AttentionSpec {
   int64_t value_dim = 0;                 ///< 1..256; 0 means head_dim.
   bool lse = false;                      ///< Also write LSE, the natural-log log-sum-exp of the scores.
   bool probabilities = false;            ///< Also write the probabilities, as compressed rows (heddle/acsr.h).
+  /// Query rows of the launches to come, where they are known to be few (decoding: 1): finds the kernel for few queries first. 0: any
+  /// number. Every Attention takes launches of every shape; a kernel that was not found first is found or compiled at its first launch.
+  int64_t queries = 0;
   std::optional<int64_t> tile_rows{};    ///< Forces the plan's block rows; normally decided by cost.
   std::optional<bool> use_nests{};       ///< false: ignore facts, test every tile in the kernel (for comparison).
 };
@@ -58,6 +61,13 @@ class Binding {
   std::shared_ptr<const State> state_;
 };
 
+/// Keys and values in pages: k is [pages, Hkv, page keys, D] and v [pages, Hkv, page keys, Dv], any strides with a contiguous last
+/// dimension. Key j of batch b lies in row j % page keys of page pages[b, j / page keys]. `Sk` of formulas is the length of the batch.
+struct PagedKeys {
+  Tensor pages{};    ///< [B, pages of a sequence] int32; only the first ceil(lengths[b] / page keys) entries of a row are read.
+  Tensor lengths{};  ///< [B] int32 or int64: keys of each batch.
+};
+
 /// Values for one launch.
 struct LaunchOptions {
   std::optional<double> scale{};              ///< Default 1 / sqrt(head_dim).
@@ -65,6 +75,8 @@ struct LaunchOptions {
   std::map<std::string, double> reals{};
   const Binding* binding = nullptr;           ///< Of a kernel with tables: made by bind() of the same kernel at the same sizes.
   std::map<std::string, Tensor> tables{};     ///< Or the tables themselves, bound for this launch alone.
+  /// k and v are pages; runs the kernel for few queries whatever Sq is. Lengths and pages out of range throw UserError.
+  const PagedKeys* paged = nullptr;
   /// [B, H, Sq, W] float32 with a contiguous last dimension and W >= AcsrLayout::width(), required exactly when the spec asked for
   /// probabilities: row q holds those of its allowed keys in the order of AcsrLayout::keys(q), then zeros.
   const Tensor* probabilities = nullptr;

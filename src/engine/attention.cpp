@@ -3,7 +3,9 @@
 #include "runtime/dispatcher.h"
 #include "src/engine/acsr.h"
 #include "src/engine/binding.h"
+#include "src/engine/kernel_pair.h"
 #include "src/engine/launch_arguments.h"
+#include "src/engine/paged_keys.h"
 
 namespace heddle {
 
@@ -26,6 +28,14 @@ KernelReport report_of(const Kernel& kernel, KernelReport::Origin origin, double
 
 }  // namespace engine
 
+const std::shared_ptr<const engine::Kernel>& Attention::State::kernel_for(bool few_queries) const {
+  return kernels ? kernels->kernel(few_queries) : kernel;
+}
+
+const std::shared_ptr<const engine::Kernel>& Attention::State::kernel_for(int64_t sq, int64_t sk) const {
+  return kernel_for(engine::takes_few_queries(spec, sq, sk));
+}
+
 const Attention::State& Attention::made() const {
   if (!state_) throw UserError("this Attention is empty", "make it with Engine::attention()");
   return *state_;
@@ -35,19 +45,22 @@ void Attention::run(const Tensor& q, const Tensor& k, const Tensor& v, const Ten
                     const LaunchOptions& options) const {
   const State& state = made();
   if (!state.kernel->refusal.empty()) throw UserError(state.kernel->refusal);
-  const engine::LaunchTensors tensors{q, k, v, o, lse, options.probabilities};
+  if (options.paged && state.spec.probabilities) throw UserError("probabilities are not kept of pages", "copy the keys together");
+  thread_local engine::PagedLaunch pages;
+  const engine::LaunchTensors tensors{q, k, v, o, lse, options.probabilities, options.paged ? &pages : nullptr};
   engine::check_tensors(tensors, state.kernel->record);
-  const Binding here = options.tables.empty() ? Binding() : bind(engine::bind_options(tensors, options));
+  if (options.paged) engine::check_pages(*options.paged, q, k, state.kernel->record, *tensors.paged);
+  const std::shared_ptr<const engine::Kernel>& chosen = options.paged ? state.kernel_for(true) : state.kernel_for(q.shape[2], k.shape[2]);
+  const engine::Kernel& kernel = *chosen;
+  const Binding here = options.tables.empty() ? Binding() : Binding(engine::bind_tables(state, engine::bind_options(tensors, options), chosen));
   const Binding* binding = options.tables.empty() ? options.binding : &here;
-  engine::check_binding(binding, tensors, *state.kernel);
+  engine::check_binding(binding, tensors, kernel);
   thread_local engine::ParameterValues values;
-  engine::bind_parameters(options, state.kernel->record, binding, values);
-  AttentionArgs args = engine::arguments(tensors, state.kernel->record, options, values);
+  engine::bind_parameters(options, kernel.record, binding, values);
+  AttentionArgs args = engine::arguments(tensors, kernel.record, options, values);
   if (binding) engine::add_tables(*binding->state(), args);
-  if (state.kernel->record.probabilities) {
-    engine::add_probabilities(*options.probabilities, state.acsr_widths->of(state.kernel->record, args), args);
-  }
-  runtime::launch(*state.pool, state.kernel->entry, args, state.kernel->record);
+  if (kernel.record.probabilities) engine::add_probabilities(*options.probabilities, state.acsr_widths->of(kernel.record, args), args);
+  runtime::launch(*state.pool, kernel.entry, args, kernel.record);
 }
 
 AcsrLayout Attention::acsr_layout(const AcsrSizes& sizes) const {
@@ -62,7 +75,7 @@ AcsrLayout Attention::acsr_layout(const AcsrSizes& sizes) const {
 
 Binding Attention::bind(const BindOptions& options) const {
   const State& state = made();
-  return Binding(engine::bind_tables(state, options));
+  return Binding(engine::bind_tables(state, options, state.kernel_for(options.sq, options.sk)));
 }
 
 const KernelReport& Attention::report() const { return made().report; }

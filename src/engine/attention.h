@@ -35,6 +35,8 @@ class AcsrWidths {
   int64_t width_ = 0;
 };
 
+class KernelPair;
+
 /// How this Attention came by its kernel.
 KernelReport report_of(const Kernel& kernel, KernelReport::Origin origin, double milliseconds);
 
@@ -46,9 +48,14 @@ struct Attention::State {
   AttentionSpec spec;
   ir::Expr mask;  ///< As the kernel has it: divisors guarded.
   KernelReport report;
-  std::shared_ptr<const engine::Kernel> kernel;
+  std::shared_ptr<const engine::Kernel> kernel;             ///< The one found with the Attention.
   std::shared_ptr<runtime::ThreadPool> pool;
   std::shared_ptr<engine::AcsrWidths> acsr_widths = std::make_shared<engine::AcsrWidths>();
+  std::shared_ptr<const engine::KernelPair> kernels{};      ///< Null: `kernel` serves every launch.
+
+  /// The kernel of a launch; may compile it.
+  const std::shared_ptr<const engine::Kernel>& kernel_for(bool few_queries) const;
+  const std::shared_ptr<const engine::Kernel>& kernel_for(int64_t sq, int64_t sk) const;
 };
 
 struct Binding::State {

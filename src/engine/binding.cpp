@@ -48,12 +48,13 @@ runtime::BindInput input_of(const LaunchRecord& record, const BindOptions& optio
 
 }  // namespace
 
-std::shared_ptr<const Binding::State> bind_tables(const Attention::State& attention, const BindOptions& options) {
+std::shared_ptr<const Binding::State> bind_tables(const Attention::State& attention, const BindOptions& options,
+                                                  const std::shared_ptr<const Kernel>& kernel) {
   const support::Timer timer;
-  const LaunchRecord& record = attention.kernel->record;
+  const LaunchRecord& record = kernel->record;
   check_sizes(options, record);
   auto made = std::make_shared<Binding::State>();
-  made->kernel = attention.kernel;
+  made->kernel = kernel;
   LaunchOptions launch;
   launch.ints = options.ints;
   bind_ints(launch, record, made->ints);
@@ -70,7 +71,7 @@ BindOptions bind_options(const LaunchTensors& tensors, const LaunchOptions& opti
   BindOptions made;
   made.tables = options.tables;
   made.batch = tensors.q.shape[kBatch], made.heads = tensors.q.shape[kHeads], made.kv_heads = tensors.k.shape[kHeads];
-  made.sq = tensors.q.shape[kRows], made.sk = tensors.k.shape[kRows];
+  made.sq = tensors.q.shape[kRows], made.sk = tensors.sk();
   made.ints = options.ints;
   return made;
 }
@@ -92,7 +93,7 @@ void check_binding(const Binding* binding, const LaunchTensors& tensors, const K
   check("heads", state.heads, tensors.q.shape[kHeads]);
   check("kv_heads", state.kv_heads, tensors.k.shape[kHeads]);
   check("sq", state.sq, tensors.q.shape[kRows]);
-  check("sk", state.sk, tensors.k.shape[kRows]);
+  check("sk", state.sk, tensors.sk());
 }
 
 void add_tables(const Binding::State& binding, AttentionArgs& args) {

@@ -8,8 +8,9 @@
 
 namespace heddle::engine {
 
-/// Throws UserError as Attention::bind says.
-std::shared_ptr<const Binding::State> bind_tables(const Attention::State& attention, const BindOptions& options);
+/// Tables for launches of `kernel`, one of the attention's. Throws UserError as Attention::bind says.
+std::shared_ptr<const Binding::State> bind_tables(const Attention::State& attention, const BindOptions& options,
+                                                  const std::shared_ptr<const Kernel>& kernel);
 
 /// Bind options of one launch on checked tensors.
 BindOptions bind_options(const LaunchTensors& tensors, const LaunchOptions& options);

@@ -2,6 +2,7 @@
 #include "runtime/thread_pool.h"
 #include "src/engine/attention.h"
 #include "src/engine/kernel_cache.h"
+#include "src/engine/kernel_pair.h"
 #include "src/engine/problem.h"
 #include "src/support/timer.h"
 
@@ -20,11 +21,11 @@ struct Engine::State {
   explicit State(const EngineOptions& options)
       : target(options.target ? *options.target : Target::host()),
         pool(std::make_shared<runtime::ThreadPool>(runtime::thread_count(options.threads))),
-        cache(open_disk(options)) {}
+        cache(std::make_shared<engine::KernelCache>(open_disk(options))) {}
 
   Target target;
   std::shared_ptr<runtime::ThreadPool> pool;
-  engine::KernelCache cache;
+  std::shared_ptr<engine::KernelCache> cache;
 };
 
 Engine::Engine(EngineOptions options) : state_(std::make_shared<State>(options)) {}
@@ -32,17 +33,20 @@ Engine::Engine(EngineOptions options) : state_(std::make_shared<State>(options))
 Attention Engine::attention(const AttentionSpec& spec) {
   const support::Timer timer;
   const ir::AttentionProblem problem = engine::problem_of(spec, state_->target);
-  const engine::KernelCache::Found found = state_->cache.find(problem);
+  const engine::KernelCache::Found found = state_->cache->find(problem);
   KernelReport report = engine::report_of(*found.kernel, found.origin, timer.milliseconds());
-  return Attention(std::make_shared<const Attention::State>(Attention::State{spec, problem.mask, std::move(report), found.kernel, state_->pool}));
+  Attention::State state = {spec, problem.mask, std::move(report), found.kernel, state_->pool};
+  const auto find = [cache = state_->cache](const ir::AttentionProblem& other) { return cache->find(other).kernel; };
+  if (!spec.probabilities) state.kernels = std::make_shared<const engine::KernelPair>(problem, found.kernel, find);
+  return Attention(std::make_shared<const Attention::State>(std::move(state)));
 }
 
 int Engine::threads() const { return state_->pool->threads(); }
 
 const Target& Engine::target() const { return state_->target; }
 
-int64_t Engine::compilations() const { return state_->cache.compilations(); }
+int64_t Engine::compilations() const { return state_->cache->compilations(); }
 
-std::string Engine::cache_dir() const { return state_->cache.dir(); }
+std::string Engine::cache_dir() const { return state_->cache->dir(); }
 
 }  // namespace heddle

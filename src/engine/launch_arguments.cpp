@@ -93,12 +93,14 @@ void check_length(const Named& one, const LaunchRecord& record) {
   throw UserError(fmt::format("{} has {} rows; kernels take at most {}", text(one), one.view.shape[kRows], record.max_positions));
 }
 
-void check_shapes(const Named& q, const Named& k, const Named& v, const Named& o, const LaunchRecord& record) {
+void check_shapes(const Named& q, const Named& k, const Named& v, const Named& o, bool paged, const LaunchRecord& record) {
   check_head_dim(q, record.head_dim, "head dim");
   check_head_dim(k, record.head_dim, "head dim");
   check_head_dim(v, record.value_dim, "value dim");
   check_head_dim(o, record.value_dim, "value dim");
-  for (const Named& other : {k, v, o}) check_same(q, other, kBatch, "batch");
+  check_same(q, o, kBatch, "batch");
+  if (!paged) check_same(q, k, kBatch, "batch");
+  check_same(k, v, kBatch, paged ? "pages" : "batch");
   check_same(k, v, kHeads, "heads");
   check_same(q, o, kHeads, "heads");
   check_same(q, o, kRows, "query rows");
@@ -210,7 +212,7 @@ void check_tensors(const LaunchTensors& tensors, const LaunchRecord& record) {
   for (const Named& one : {q, k, v, o}) check_size(one);
   check_lse_given(tensors.lse, record.lse);
   check_probabilities_given(tensors.probabilities, record.probabilities);
-  check_shapes(q, k, v, o, record);
+  check_shapes(q, k, v, o, tensors.paged != nullptr, record);
   for (const Named& one : {q, k, v, o}) check_contiguous_rows(one);
   for (const Named& one : {q, k, v, o}) check_memory(one);
   if (overlaps_itself(o.view)) {
@@ -265,7 +267,8 @@ AttentionArgs arguments(const LaunchTensors& tensors, const LaunchRecord& record
   args.q = tensors.q.data, args.k = tensors.k.data, args.v = tensors.v.data, args.o = tensors.o.data;
   args.lse = tensors.lse ? static_cast<float*>(tensors.lse->data) : nullptr;
   args.batch = tensors.q.shape[kBatch], args.heads = tensors.q.shape[kHeads], args.kv_heads = tensors.k.shape[kHeads];
-  args.sq = tensors.q.shape[kRows], args.sk = tensors.k.shape[kRows];
+  args.sq = tensors.q.shape[kRows], args.sk = tensors.sk();
+  if (tensors.paged) args.split = &tensors.paged->split;
   std::copy_n(tensors.q.strides.begin(), 3, args.q_stride);
   std::copy_n(tensors.k.strides.begin(), 3, args.k_stride);
   std::copy_n(tensors.v.strides.begin(), 3, args.v_stride);

@@ -4,6 +4,7 @@
 #include <vector>
 #include "heddle/engine.h"
 #include "heddle/kernel_abi.h"
+#include "src/engine/paged_keys.h"
 
 namespace heddle::engine {
 
@@ -11,6 +12,9 @@ struct LaunchTensors {
   const Tensor &q, &k, &v, &o;
   const Tensor* lse;
   const Tensor* probabilities = nullptr;
+  PagedLaunch* paged = nullptr;  ///< Not null: k and v are pages, and this says which ones the launch reads.
+
+  int64_t sk() const { return paged ? paged->longest : k.shape[2]; }
 };
 
 /// Values of the dynamic parameters in kernel order; reused from launch to launch.

@@ -25,6 +25,7 @@ void check_sizes(const AttentionSpec& spec, const Target& target) {
   if (spec.value_dim < 0 || spec.value_dim > kMaxHeadDim) {
     throw UserError(fmt::format("value_dim is {}; expected 1 to {}, or 0 for head_dim", spec.value_dim, kMaxHeadDim));
   }
+  if (spec.queries < 0) throw UserError(fmt::format("queries is {}; expected the rows of a launch, or 0 for any number", spec.queries));
   if (!spec.tile_rows) return;
   if (*spec.tile_rows < 1 || *spec.tile_rows > kMaxTileRows || *spec.tile_rows % target.lanes() != 0) {
     throw UserError(fmt::format("tile_rows is {}; expected a multiple of {} (lanes of {}) up to {}", *spec.tile_rows, target.lanes(),
@@ -40,6 +41,10 @@ ir::Expr guarded(const ir::Expr& mask, const ir::Expr& score) {
 
 }  // namespace
 
+bool few_queries_first(const AttentionSpec& spec) {
+  return spec.queries >= 1 && spec.queries <= kFewQueries && !spec.probabilities;
+}
+
 ir::AttentionProblem problem_of(const AttentionSpec& spec, const Target& target) {
   check_sizes(spec, target);
   ir::AttentionProblem problem;
@@ -49,6 +54,7 @@ ir::AttentionProblem problem_of(const AttentionSpec& spec, const Target& target)
   problem.value_dim = spec.value_dim == 0 ? spec.head_dim : spec.value_dim;
   problem.lse = spec.lse;
   problem.probabilities = spec.probabilities;
+  problem.few_queries = few_queries_first(spec);
   problem.target = target;
   problem.options = {spec.tile_rows, spec.use_nests};
   check_names(problem);

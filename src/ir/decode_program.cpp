@@ -71,7 +71,7 @@ int64_t DecodeProgram::needed(DecodeBuffer id) const {
     case DecodeBuffer::Maximum: case DecodeBuffer::Factor: return block_rows * kFloat;
     case DecodeBuffer::Sum: return block_rows * lanes() * kFloat;
     case DecodeBuffer::QuadSums: return int64_t{row_tile} * (lanes() / kKeyTile) * lanes() * kFloat;
-    case DecodeBuffer::KeyRows: case DecodeBuffer::ValueRows: case DecodeBuffer::Live: case DecodeBuffer::Every:
+    case DecodeBuffer::KeyRows: case DecodeBuffer::NextRows: case DecodeBuffer::ValueRows: case DecodeBuffer::Live: case DecodeBuffer::Every:
       return step_keys * kOffset;
     case DecodeBuffer::Frame: return kFrameSlots * kOffset;
   }

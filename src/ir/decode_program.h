@@ -4,7 +4,8 @@
 // normalised over the part: O and natural-log LSE, which the runtime merges. Statements of a block, in order:
 //   q[r, d] = scale * factor * Q; o = 0; maximum = -FLT_MAX; sum = 0
 //   for every pass, for steps of up to step_keys adjacent keys of the pass' tiles inside the part, full or partial:
-//     k_rows, v_rows: element offsets of the step's rows, through the page table where there is one
+//     k_rows, v_rows: element offsets of the step's rows, through the page table where there is one; next_rows: of the step_keys keys
+//     behind the step. While scores are made V rows are prefetched, and while O is made the next rows of K: memory never rests.
 //     p[r, n] = <q[r], K row n>    dims in lanes, row_tile x 4 keys of accumulators, sums transposed so that keys lie in lanes
 //     p = score(p); in partial steps -inf where the mask (or the end of the keys) forbids       keys in lanes
 //     maximum, factor, sum as in a running softmax; p = exp2(p - maximum)
@@ -27,9 +28,9 @@
 namespace heddle::ir {
 
 // Scratch buffers: Queries, Output f32 [block_rows][padded dims]; Scores f32 [block_rows][step_keys]; Maximum, Factor f32 [block_rows];
-// Sum f32 [block_rows][lanes]; QuadSums f32 [row_tile][lanes / 4][lanes]; KeyRows, ValueRows, Live, Every i64 [step_keys]; Frame i64.
+// Sum f32 [block_rows][lanes]; QuadSums f32 [row_tile][lanes / 4][lanes]; KeyRows, NextRows, ValueRows, Live, Every i64 [step_keys]; Frame i64.
 #define HEDDLE_DECODE_BUFFERS(X) \
-  X(Queries) X(Output) X(Scores) X(Maximum) X(Factor) X(Sum) X(QuadSums) X(KeyRows) X(ValueRows) X(Live) X(Every) X(Frame)
+  X(Queries) X(Output) X(Scores) X(Maximum) X(Factor) X(Sum) X(QuadSums) X(KeyRows) X(NextRows) X(ValueRows) X(Live) X(Every) X(Frame)
 enum class DecodeBuffer {
 #define HEDDLE_DECODE_BUFFER(name) name,
   HEDDLE_DECODE_BUFFERS(HEDDLE_DECODE_BUFFER)

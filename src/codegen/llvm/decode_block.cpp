@@ -130,6 +130,11 @@ void store_lanes(IrBuilder& b, Value* vector, Value* address, int64_t count) {
   }
 }
 
+void prefetch(IrBuilder& b, Value* address) {
+  constexpr int kRead = 0, kSecondLevel = 2, kData = 1;
+  b.CreateIntrinsic(llvm::Intrinsic::prefetch, {address->getType()}, {address, b.getInt32(kRead), b.getInt32(kSecondLevel), b.getInt32(kData)});
+}
+
 void each_row_tile(IrBuilder& b, Value* rows, int tile, llvm::function_ref<void(Value* row, int rows)> body) {
   Value* whole = b.CreateSub(rows, b.CreateURem(rows, b.constant(tile)));
   const auto loop = [&](Value* first, Value* end, int step) {

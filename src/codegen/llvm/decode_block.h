@@ -46,6 +46,9 @@ Value* split_pointer(IrBuilder& b, const DecodeBlock& block, size_t offset);
 Value* load_lanes(IrBuilder& b, Value* address, int64_t count);
 void store_lanes(IrBuilder& b, Value* vector, Value* address, int64_t count);
 
+/// Asks the second-level cache for the line at an address; any address is harmless.
+void prefetch(IrBuilder& b, Value* address);
+
 /// Calls body(first row, rows) for whole tiles of `tile` rows, then for single rows.
 void each_row_tile(IrBuilder& b, Value* rows, int tile, llvm::function_ref<void(Value* row, int rows)> body);
 /// Calls body(dim, count) for vectors of `dims` dims: whole ones in a loop, then the last `count` dims.

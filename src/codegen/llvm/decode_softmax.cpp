@@ -124,17 +124,20 @@ Values rescaled(DecodeStep& s, const OutputTile& tile) {
   return sums;
 }
 
-/// Adds weight times V row of key number n.
+/// Adds weight times V row of key number n, and fetches the same dims of a later row of K.
 Values add_key(DecodeStep& s, const OutputTile& tile, Value* n, Values sums) {
   IrBuilder& b = s.b;
   Value* offset = b.CreateAlignedLoad(b.getInt64Ty(), b.element(b.getInt64Ty(), s.buffer(DecodeBuffer::ValueRows), n), llvm::Align(8));
   Value* value = b.element(b.getFloatTy(), b.element(b.getFloatTy(), s.block.values, offset), tile.dim);
+  Value* next = b.CreateAlignedLoad(b.getInt64Ty(), b.element(b.getInt64Ty(), s.buffer(DecodeBuffer::NextRows), n), llvm::Align(8));
+  Value* later = b.element(b.getFloatTy(), b.element(b.getFloatTy(), s.block.keys, next), tile.dim);
   Values weights;
   for (int r = 0; r < tile.rows; ++r) {
     Value* scores = s.row(DecodeBuffer::Scores, b.CreateAdd(tile.row, b.constant(r)), s.program.step_keys);
     weights.push_back(b.splat(load_float(b, b.element(b.getFloatTy(), scores, n))));
   }
   for (int v = 0; v < tile.vectors; ++v) {
+    prefetch(b, b.element(b.getFloatTy(), later, int64_t{v} * b.lanes()));
     Value* vector = load_lanes(b, b.element(b.getFloatTy(), value, int64_t{v} * b.lanes()), v + 1 == tile.vectors ? tile.last : b.lanes());
     for (int r = 0; r < tile.rows; ++r) {
       Value*& sum = sums[static_cast<size_t>(r * tile.vectors + v)];

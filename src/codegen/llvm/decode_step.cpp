@@ -37,8 +37,11 @@ void list_rows(DecodeStep& s, llvm::function_ref<RowOffsets(Value* key)> offsets
   IrBuilder& b = s.b;
   Value *lanes = b.constant(b.lanes()), *last = b.CreateAdd(s.first_key, b.CreateSub(s.keys, b.constant(1)));
   Value* whole = b.CreateMul(b.CreateUDiv(b.CreateAdd(s.keys, b.constant(b.lanes() - 1)), lanes), lanes);
+  Value* end = b.CreateSub(s.block.name("Sk"), b.constant(1));
   b.loop("list", b.constant(0), whole, 1, {}, [&](Value* n, llvm::ArrayRef<Value*>) {
     const RowOffsets row = offsets(b.smaller(b.CreateAdd(s.first_key, n), last));
+    const RowOffsets next = offsets(b.smaller(b.CreateAdd(b.CreateAdd(s.first_key, n), b.constant(s.program.step_keys)), end));
+    b.CreateAlignedStore(next.key, offset_slot(s, DecodeBuffer::NextRows, n), llvm::Align(8));
     b.CreateAlignedStore(row.key, offset_slot(s, DecodeBuffer::KeyRows, n), llvm::Align(8));
     b.CreateAlignedStore(row.value, offset_slot(s, DecodeBuffer::ValueRows, n), llvm::Align(8));
     return Values{};
@@ -62,12 +65,14 @@ void list_rows(DecodeStep& s) {
 }
 
 /// Products of `rows` queries with four keys, a vector each: row r, key j at index r * 4 + j.
-Values products(DecodeStep& s, const Values& keys, Value* row, int rows) {
+/// Rows of V are fetched meanwhile.
+Values products(DecodeStep& s, const Values& keys, const Values& values, Value* row, int rows) {
   IrBuilder& b = s.b;
   const int64_t dims = s.program.head_dim, padded = s.program.padded(dims), whole = dims / b.lanes() * b.lanes();
   Value* queries = s.row(DecodeBuffer::Queries, row, padded);
   const auto add = [&](Value* dim, int64_t count, Values sums) {
     Values vectors;
+    for (Value* value : values) prefetch(b, b.element(b.getFloatTy(), value, dim));
     for (Value* key : keys) vectors.push_back(load_lanes(b, b.element(b.getFloatTy(), key, dim), count));
     for (int r = 0; r < rows; ++r) {
       Value* query = b.load_vector(b.element(b.getFloatTy(), queries, b.CreateAdd(dim, b.constant(r * padded))));
@@ -95,13 +100,16 @@ void score_tile(DecodeStep& s, Value* n, Value* row, int rows) {
     return s.at(DecodeBuffer::QuadSums, b.CreateMul(b.CreateAdd(b.constant(r * quads), quad), b.constant(b.lanes())));
   };
   b.loop("quads", b.constant(0), b.constant(quads), 1, {}, [&](Value* quad, llvm::ArrayRef<Value*>) {
-    Values keys;
+    Values keys, values;
     Value* first = b.CreateAdd(n, b.CreateMul(quad, b.constant(kKeyTile)));
     for (int j = 0; j < kKeyTile; ++j) {
-      Value* slot = offset_slot(s, DecodeBuffer::KeyRows, b.CreateAdd(first, b.constant(j)));
-      keys.push_back(b.element(b.getFloatTy(), s.block.keys, b.CreateAlignedLoad(b.getInt64Ty(), slot, llvm::Align(8))));
+      const auto offset = [&](DecodeBuffer list) {
+        return b.CreateAlignedLoad(b.getInt64Ty(), offset_slot(s, list, b.CreateAdd(first, b.constant(j))), llvm::Align(8));
+      };
+      keys.push_back(b.element(b.getFloatTy(), s.block.keys, offset(DecodeBuffer::KeyRows)));
+      values.push_back(b.element(b.getFloatTy(), s.block.values, offset(DecodeBuffer::ValueRows)));
     }
-    const Values sums = products(s, keys, row, rows);
+    const Values sums = products(s, keys, values, row, rows);
     for (int r = 0; r < rows; ++r) {
       const auto begin = sums.begin() + r * kKeyTile;
       b.store_vector(sum_quads(b, Values(begin, begin + kKeyTile)), quad_sum(r, quad));
