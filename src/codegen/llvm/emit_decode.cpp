@@ -22,7 +22,7 @@ class DecodeEmitter {
     Function* function = declare_function(module_, symbol_, Function::ExternalLinkage,
                                           {types_.getPtrTy(), types_.getInt64Ty(), types_.getInt64Ty(), types_.getPtrTy()});
     function->addParamAttr(3, llvm::Attribute::NoAlias);
-    IrBuilder b(module_, program_.lanes());
+    IrBuilder b(module_, program_.target);
     b.SetInsertPoint(llvm::BasicBlock::Create(module_.getContext(), "entry", function));
     b.loop("block", function->getArg(1), function->getArg(2), 1, {}, [&](Value* index, llvm::ArrayRef<Value*>) {
       block(b, function->getArg(0), function->getArg(3), index);
@@ -35,7 +35,7 @@ class DecodeEmitter {
   void block(IrBuilder& b, Value* args, Value* scratch, Value* index) {
     DecodeBlock context = enter_decode_block(b, program_, args, scratch, index);
     save_decode_block(b, program_, context);
-    VectorMath math(b, program_.target.level == CpuLevel::Avx512);
+    VectorMath math(b);
     DecodeStep whole = {b, program_, context, math, nullptr, nullptr, nullptr};
     emit_decode_prologue(whole);
     for (const ir::DecodePass& pass : program_.passes) {
@@ -51,10 +51,10 @@ class DecodeEmitter {
   Function* step(const ir::DecodePass& pass) {
     Function* function = declare_function(module_, fmt::format("{}.step{}", symbol_, steps_++), Function::InternalLinkage,
                                           {types_.getPtrTy(), types_.getPtrTy(), types_.getInt64Ty(), types_.getInt64Ty(), types_.getInt1Ty()});
-    IrBuilder b(module_, program_.lanes());
+    IrBuilder b(module_, program_.target);
     b.SetInsertPoint(llvm::BasicBlock::Create(module_.getContext(), "entry", function));
     DecodeBlock context = reload_decode_block(b, program_, function->getArg(0), function->getArg(1));
-    VectorMath math(b, program_.target.level == CpuLevel::Avx512);
+    VectorMath math(b);
     DecodeStep current = {b, program_, context, math, function->getArg(2), function->getArg(3), function->getArg(4)};
     emit_decode_step(current, pass);
     b.CreateRetVoid();

@@ -46,6 +46,7 @@ Value* sum_quads(IrBuilder& b, const Values& v) {
 }
 
 Value* sum_groups(IrBuilder& b, const Values& v) {
+  if (v.size() == 1) return v[0];
   if (v.size() == 2) return b.CreateFAdd(groups(b, v[0], v[1], {0, 2}), groups(b, v[0], v[1], {1, 3}));
   const auto halves = [&](Value* x, Value* y) {  // x02, x13, y02, y13
     return b.CreateFAdd(groups(b, x, y, {0, 1, 4, 5}), groups(b, x, y, {2, 3, 6, 7}));
