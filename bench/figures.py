@@ -30,6 +30,12 @@ ATTENTION = [
     ("dense D 64, S 2048, 12 heads: share of the sgemm rate", "dense/D:64/S:2048/H:12", "ratio", 0.85),
     ("window 256, D 64, S 8192: sparsity efficiency", "window256/D:64/S:8192/H:2", "efficiency", 0.75),
 ]
+PROBABILITIES = [
+    # title, benchmark, bar: on all cores
+    ("probabilities, window 128, S 1024: times as fast as dense products", "probabilities/window:128/D:64/S:1024/H:8", 2),
+    ("probabilities, window 128, S 4096: times as fast as dense products", "probabilities/window:128/D:64/S:4096/H:8", 6),
+]
+DECODE = ("decoding, Sq 1, Sk 32768, 32/8 heads, D 128: share of a plain read's rate", "decode/D:128/Sk:32768/H:32_8", 0.85)
 
 
 @dataclass
@@ -120,21 +126,32 @@ def facts_figures(folder):
     return [facts_figure(program, "/".join(name.split("/")[:2])) for name in listed]
 
 
+def ratio_figure(program, name, title, counter, bar, machine):
+    """A benchmark that counts a ratio, and the same of medians."""
+    figure = Figure(title, "", bar, True)
+    try:
+        runs, context = google(program, name, 150)
+        figure.best = max(one[counter] for one in runs)
+        figure.median = statistics.median(one[counter + "_median"] for one in runs)
+        for key, label in (("openblas", "OpenBLAS"), ("target", "target")):
+            if key in context:
+                machine[label] = context[key]
+    except (Unmeasured, KeyError) as error:
+        figure.note = str(error)
+    return figure
+
+
 def attention_figures(folder, machine):
-    program = str(folder / "attention_bench")
+    program, cores = str(folder / "attention_bench"), len(os.sched_getaffinity(0))
     figures = []
-    for threads in sorted({1, len(os.sched_getaffinity(0))}):
+    for threads in sorted({1, cores}):
+        suffix = f"{threads} thread{'s' * (threads > 1)}"
         for title, name, counter, bar in ATTENTION:
-            figure = Figure(f"{title}, {threads} thread{'s' * (threads > 1)}", "", bar, True)
-            try:
-                runs, context = google(program, f"{name}/threads:{threads}", 150)
-                figure.best = max(one[counter] for one in runs)
-                figure.median = statistics.median(one[counter + "_median"] for one in runs)
-                machine["OpenBLAS"] = context.get("openblas", "unknown")
-                machine["target"] = context.get("target", "unknown")
-            except (Unmeasured, KeyError) as error:
-                figure.note = str(error)
-            figures.append(figure)
+            figures.append(ratio_figure(program, f"{name}/threads:{threads}", f"{title}, {suffix}", counter, bar, machine))
+    for title, name, bar in PROBABILITIES:
+        figures.append(ratio_figure(program, f"{name}/threads:{cores}", title, "speedup", bar, machine))
+    title, name, bar = DECODE
+    figures.append(ratio_figure(str(folder / "decode_bench"), f"{name}/threads:{cores}", title, "share", bar, machine))
     return figures
 
 

@@ -43,15 +43,18 @@ int64_t dense_flops(const AttentionArgs& args, const LaunchRecord& record) {
   return overflow ? std::numeric_limits<int64_t>::max() : flops;
 }
 
-void launch(ThreadPool& pool, AttentionKernel kernel, const AttentionArgs& args, const LaunchRecord& record) {
-  if (record.split) return launch_split(pool, kernel, args, record);
-  const int64_t blocks = grid_blocks(args, record);
+void run_blocks(ThreadPool& pool, AttentionKernel kernel, const AttentionArgs& args, const LaunchRecord& record, int64_t blocks) {
   if (blocks == 0) return;
   if (blocks == 1 || pool.threads() == 1 || dense_flops(args, record) < kAloneFlops) {
     return run_alone(kernel, args, blocks, record.scratch_bytes);
   }
   const BlockPartition part = partition(blocks, pool.threads());
   pool.run([&](int thread) { run_part(part, thread, kernel, args, pool.scratch(thread, record.scratch_bytes)); });
+}
+
+void launch(ThreadPool& pool, AttentionKernel kernel, const AttentionArgs& args, const LaunchRecord& record) {
+  if (record.split) return launch_split(pool, kernel, args, record);
+  run_blocks(pool, kernel, args, record, grid_blocks(args, record));
 }
 
 }  // namespace heddle::runtime

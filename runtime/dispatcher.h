@@ -29,6 +29,9 @@ int64_t dense_flops(const AttentionArgs& args, const LaunchRecord& record);
 /// Launches below this many operations (about 40 us of one core) run on the caller alone: waking workers would cost more.
 inline constexpr int64_t kAloneFlops = 4'000'000;
 
+/// Runs blocks [0, blocks) of a kernel, whatever its grid is, and returns when they are done: on the caller alone where the launch is small.
+void run_blocks(ThreadPool& pool, AttentionKernel kernel, const AttentionArgs& args, const LaunchRecord& record, int64_t blocks);
+
 /// Runs the whole grid and returns when it is done. Exceptions: RuntimeError when scratch memory cannot be had.
 void launch(ThreadPool& pool, AttentionKernel kernel, const AttentionArgs& args, const LaunchRecord& record);
 

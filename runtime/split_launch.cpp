@@ -41,22 +41,6 @@ void point_at_workspace(SplitArgs& split, const AttentionArgs& args, const Works
   for (size_t i = 0; i < std::size(rows); ++i) split.o_stride[i] = rows[i] * value_dim, split.lse_stride[i] = rows[i];
 }
 
-void run_part(const BlockPartition& part, int thread, AttentionKernel kernel, const AttentionArgs& args, void* scratch) {
-  for (int64_t cycle = 0; cycle * part.threads < part.chunks(); ++cycle) {
-    const int64_t first = part.chunk_of(thread, cycle) * part.chunk;
-    if (first < part.blocks) kernel(&args, first, std::min(part.blocks, first + part.chunk), scratch);
-  }
-}
-
-void run_blocks(ThreadPool& pool, AttentionKernel kernel, const AttentionArgs& args, const LaunchRecord& record, int64_t blocks) {
-  if (blocks == 1 || pool.threads() == 1 || dense_flops(args, record) < kAloneFlops) {
-    thread_local Scratch scratch;
-    return kernel(&args, 0, blocks, scratch.reserve(record.scratch_bytes));
-  }
-  const BlockPartition part = partition(blocks, pool.threads());
-  pool.run([&](int thread) { run_part(part, thread, kernel, args, pool.scratch(thread, record.scratch_bytes)); });
-}
-
 SplitArgs split_of(const AttentionArgs& args, const KeySplit& keys) {
   SplitArgs split;
   if (args.split) split = *args.split;

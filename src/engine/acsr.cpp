@@ -7,6 +7,7 @@
 #include "dsl/parser.h"
 #include "heddle/error.h"
 #include "src/engine/attention.h"
+#include "src/engine/launch_arguments.h"
 #include "src/ir/evaluate.h"
 #include "src/ir/rewrite.h"
 
@@ -27,14 +28,6 @@ struct Progression {
   ir::CompiledExpr offset, count;
   int64_t stride;
 };
-
-void check_sizes(const AcsrSizes& sizes, int64_t positions) {
-  const auto check = [](const char* name, int64_t size, int64_t most) {
-    if (size < 0 || size > most) throw UserError(fmt::format("{} is {}; expected 0 to {}", name, size, most));
-  };
-  check("batch", sizes.batch, INT32_MAX), check("heads", sizes.heads, INT32_MAX), check("kv_heads", sizes.kv_heads, INT32_MAX);
-  check("sq", sizes.sq, positions), check("sk", sizes.sk, positions);
-}
 
 void check_tensor(const char* name, const Tensor& view, const std::vector<int64_t>& shape, int64_t last) {
   const bool fits = view.rank() == 4 && view.strides.size() == 4 && std::equal(shape.begin(), shape.end(), view.shape.begin()) && view.shape[3] >= last;
@@ -129,7 +122,7 @@ void AcsrLayout::to_dense(const Tensor& values, const Tensor& dense) const {
 namespace engine {
 
 AcsrLayout acsr_layout(const LaunchRecord& record, const AcsrSizes& sizes, const std::vector<int64_t>& ints) {
-  check_sizes(sizes, record.max_positions);
+  check_sizes(sizes, record);
   auto state = std::make_shared<AcsrLayout::State>();
   state->sizes = sizes;
   state->leaves = {0, 0, 0, sizes.batch, sizes.heads, sizes.kv_heads, sizes.sq, sizes.sk};

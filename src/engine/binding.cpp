@@ -24,17 +24,6 @@ std::map<std::string, ir::Interval> ranges(const BindOptions& options) {
   return found;
 }
 
-void check_sizes(const BindOptions& options, const LaunchRecord& record) {
-  const auto check = [](const char* name, int64_t size, int64_t most) {
-    if (size < 0 || size > most) throw UserError(fmt::format("{} is {}; expected 0 to {}", name, size, most));
-  };
-  for (const auto& [name, size] : {std::pair("batch", options.batch), {"heads", options.heads}, {"kv_heads", options.kv_heads}}) {
-    check(name, size, INT32_MAX);
-  }
-  check("sq", options.sq, record.max_positions);
-  check("sk", options.sk, record.max_positions);
-}
-
 runtime::BindInput input_of(const LaunchRecord& record, const BindOptions& options, const std::vector<int64_t>& ints) {
   runtime::BindInput input;
   input.program = &record.bind;
@@ -52,7 +41,7 @@ std::shared_ptr<const Binding::State> bind_tables(const Attention::State& attent
                                                   const std::shared_ptr<const Kernel>& kernel) {
   const support::Timer timer;
   const LaunchRecord& record = kernel->record;
-  check_sizes(options, record);
+  check_sizes({options.batch, options.heads, options.kv_heads, options.sq, options.sk, {}}, record);
   auto made = std::make_shared<Binding::State>();
   made->kernel = kernel;
   LaunchOptions launch;

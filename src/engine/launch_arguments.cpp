@@ -110,14 +110,17 @@ void check_shapes(const Named& q, const Named& k, const Named& v, const Named& o
   check_length(k, record);
 }
 
-void check_lse(const Named& lse, const Named& q) {
-  check_form(lse, 3, "[batch, heads, query rows]");
-  check_size(lse);
+/// An output of float32 with the batches, heads and rows of q.
+void check_rows_of(const Named& one, const Named& q, int64_t rank, const char* layout) {
+  check_form(one, rank, layout);
+  check_size(one);
   for (const Axis axis : {kBatch, kHeads, kRows}) {
-    if (lse.view.shape[axis] != q.view.shape[axis]) {
-      throw UserError(fmt::format("{} does not fit {}; expected [batch, heads, query rows]", text(lse), text(q)));
-    }
+    if (one.view.shape[axis] != q.view.shape[axis]) throw UserError(fmt::format("{} does not fit {}; expected {}", text(one), text(q), layout));
   }
+}
+
+void check_lse(const Named& lse, const Named& q) {
+  check_rows_of(lse, q, 3, "[batch, heads, query rows]");
   check_memory(lse);
   if (!lse.view.contiguous()) {
     throw UserError(fmt::format("{} has strides [{}]; it must be dense", text(lse), fmt::join(lse.view.strides, ", ")));
@@ -140,13 +143,7 @@ void check_probabilities_given(const Tensor* given, bool wanted) {
 }
 
 void check_probabilities(const Named& p, const Named& q) {
-  check_form(p, 4, "[batch, heads, query rows, slots]");
-  check_size(p);
-  for (const Axis axis : {kBatch, kHeads, kRows}) {
-    if (p.view.shape[axis] != q.view.shape[axis]) {
-      throw UserError(fmt::format("{} does not fit {}; expected [batch, heads, query rows, slots]", text(p), text(q)));
-    }
-  }
+  check_rows_of(p, q, 4, "[batch, heads, query rows, slots]");
   check_contiguous_rows(p);
   check_memory(p);
   if (overlaps_itself(p.view)) throw UserError(fmt::format("rows of {} overlap each other", text(p)));
@@ -229,6 +226,14 @@ void check_tensors(const LaunchTensors& tensors, const LaunchRecord& record) {
   check_probabilities(p, q);
   for (const Named& other : {q, k, v, o}) check_apart(p, other);
   if (tensors.lse) check_apart(p, {"lse", *tensors.lse});
+}
+
+void check_sizes(const AcsrSizes& sizes, const LaunchRecord& record) {
+  const auto check = [](const char* name, int64_t size, int64_t most) {
+    if (size < 0 || size > most) throw UserError(fmt::format("{} is {}; expected 0 to {}", name, size, most));
+  };
+  check("batch", sizes.batch, INT32_MAX), check("heads", sizes.heads, INT32_MAX), check("kv_heads", sizes.kv_heads, INT32_MAX);
+  check("sq", sizes.sq, record.max_positions), check("sk", sizes.sk, record.max_positions);
 }
 
 void bind_ints(const LaunchOptions& options, const LaunchRecord& record, std::vector<int64_t>& values) {

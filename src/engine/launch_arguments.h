@@ -27,6 +27,9 @@ struct ParameterValues {
 /// the views and nothing else, and writes each of its results once.
 void check_tensors(const LaunchTensors& tensors, const LaunchRecord& record);
 
+/// Throws UserError, naming the size, unless launches of the kernel may have these sizes. Parameters are not looked at.
+void check_sizes(const AcsrSizes& sizes, const LaunchRecord& record);
+
 /// Throws UserError unless the options give exactly the kernel's integer parameters, within ir::kMaxParameter.
 void bind_ints(const LaunchOptions& options, const LaunchRecord& record, std::vector<int64_t>& values);
 

@@ -357,8 +357,10 @@ void Scheduler::operator()(const ir::Mma& s) {
     const auto live = std::find_if(live_.begin(), live_.end(), [&](const Live& l) { return l.user == &s; });
     contract.live = live->keys;
     if (!compacted_.contains(s.lhs)) {  // its columns are needed elsewhere too, or nothing was computed on them: a pass of its own
-      contract.lhs = buffer(info(s.lhs).name + ".live", ir::BufferKind::Matrix, columns(Extent::StepKeys));
+      const bool sole = uses_[static_cast<size_t>(s.lhs)] == 1;  // then full steps leave it as it is
+      if (!sole) contract.lhs = buffer(info(s.lhs).name + ".live", ir::BufferKind::Matrix, columns(Extent::StepKeys));
       sweep_.emplace(Extent::StepKeys);
+      if (sole) sweep_->drop_reductions_of_full_steps();
       if (!flagged_.contains(live->keys.flags)) flag(*live);
       sweep_->store_live(contract.lhs, s.lhs, live->keys, live->tensor);
       emit(sweep_->sweep());

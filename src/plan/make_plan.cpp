@@ -126,6 +126,8 @@ class Planner {
       plan.alternatives.push_back({fmt::format("fused, {} rows x {} keys", shape.rows, shape.cols), bound,
                                    fmt::format("{:.2f}x at least, without any waste", bound / std::max(chosen.cost, 1.0))});
     }
+    const bool nests = !chosen.plan.passes.empty() && chosen.plan.passes[0].source == TileSource::Nest;
+    if (nests) plan.alternatives.push_back(three_kernels_alternative(problem_, chosen.work, chosen.cost));
     plan.notes = notes(chosen);
     return plan;
   }
@@ -217,10 +219,8 @@ PassPlan make_pass(const ir::Expr& mask, TileShape shape, TileFacts& facts) {
 }
 
 KernelPlan make_plan(const ir::AttentionProblem& problem, TileFacts& facts) {
-  KernelPlan plan = Planner(problem, facts).run();
-  if (problem.probabilities) return three_kernels(plan, facts);
-  weigh_three_kernels(plan);
-  return plan;
+  const KernelPlan fused = Planner(problem, facts).run();
+  return problem.probabilities ? three_kernels(fused, facts) : fused;
 }
 
 }  // namespace heddle::plan

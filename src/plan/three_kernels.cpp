@@ -55,13 +55,24 @@ std::vector<RowComponent> components_of(const Expr& mask, TileFacts& facts) {
   return components;
 }
 
+std::string name_of(int64_t rows, int64_t keys) { return fmt::format("three kernels on compressed rows, {} rows x {} keys", rows, keys); }
+
+/// Three kernels against one over the same passes.
+std::vector<Alternative> choice(const KernelPlan& plan) {
+  const CpuCosts costs = CpuCosts::of(plan.problem.target);
+  const GridWork work = count_work(plan);
+  return {{name_of(plan.tile_rows, plan.tile_keys), price_three_kernels(plan.problem, work, costs), "chosen: the probabilities are wanted"},
+          {"fused, the same tiles", price(plan.problem, work, costs), "keeps no probabilities"}};
+}
+
 }  // namespace
 
 KernelPlan three_kernels(const KernelPlan& fused, TileFacts& facts) {
   KernelPlan plan = fused;
-  const Expr mask = fused.problem.mask ? ir::simplify(fused.problem.mask) : nullptr;
+  Expr mask = fused.problem.mask ? ir::simplify(fused.problem.mask) : nullptr;
+  if (mask && ir::equal(mask, ir::bool_const(true))) mask = nullptr;
   plan.family = Family::ThreeKernels;
-  plan.components = components_of(mask && ir::equal(mask, ir::bool_const(true)) ? nullptr : mask, facts);
+  plan.components = components_of(mask, facts);
   plan.passes.clear();
   plan.values_count = int_const(0);
   for (const RowComponent& c : plan.components) {
@@ -71,17 +82,14 @@ KernelPlan three_kernels(const KernelPlan& fused, TileFacts& facts) {
     plan.values_count = ir::simplify(make(Op::Add, {plan.values_count, c.count}));
     plan.passes.push_back(std::move(pass));
   }
+  plan.alternatives = choice(plan);
   return plan;
 }
 
-void weigh_three_kernels(KernelPlan& fused) {
-  const bool nests = !fused.passes.empty() && fused.passes[0].source == TileSource::Nest;
-  if (!nests || fused.alternatives.empty()) return;
-  const CpuCosts costs = CpuCosts::of(fused.problem.target);
-  const GridWork work = count_work(fused);
-  const double cost = price_three_kernels(fused.problem, work, costs), chosen = price(fused.problem, work, costs);
-  fused.alternatives.push_back({fmt::format("three kernels on compressed rows, {} rows x {} keys", fused.tile_rows, fused.tile_keys), cost,
-                                fmt::format("{:.2f}x: every score goes to memory and back twice", cost / std::max(chosen, 1.0))});
+Alternative three_kernels_alternative(const ir::AttentionProblem& problem, const GridWork& fused, double cost) {
+  const double own = price_three_kernels(problem, fused, CpuCosts::of(problem.target));
+  return {name_of(fused.tile_rows, fused.tile_keys), own,
+          fmt::format("{:.2f}x: every score goes to memory and back twice", own / std::max(cost, 1.0))};
 }
 
 }  // namespace heddle::plan

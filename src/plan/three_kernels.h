@@ -3,6 +3,7 @@
 // Reference: Gupta, Yuan, Jain, Ge, Aponte, Zhou, Mendis, "SPLAT: A framework for optimised GPU code-generation for SParse reguLar
 // ATtention" (OOPSLA 2025). Here the three run one behind the other in every row block, so that its values stay in the cache.
 #pragma once
+#include "src/plan/cost_model.h"
 #include "src/plan/kernel_plan.h"
 #include "src/plan/tile_facts.h"
 
@@ -12,8 +13,8 @@ namespace heddle::plan {
 /// the mask are no short list of arithmetic progressions, with the reason.
 KernelPlan three_kernels(const KernelPlan& fused, TileFacts& facts);
 
-/// Adds to the alternatives of a fused plan what three kernels would cost. They lose for every mask: what they save is the rescaling of
+/// What three kernels would cost beside a fused plan of this work and cost. They lose for every mask: what they save is the rescaling of
 /// the output, what they add is two round trips of every score through memory. So they are for launches that want the probabilities.
-void weigh_three_kernels(KernelPlan& fused);
+Alternative three_kernels_alternative(const ir::AttentionProblem& problem, const GridWork& fused, double cost);
 
 }  // namespace heddle::plan

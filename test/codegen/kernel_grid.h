@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "test/codegen/emitted_kernel.h"
 #include "test/codegen/launch_data.h"
+#include "test/codegen/pair_cover.h"
 
 namespace heddle::test {
 
@@ -96,5 +98,68 @@ struct GridHeads {
   int64_t batch, heads, kv_heads;
 };
 inline const std::vector<GridHeads> kGridHeads = {{1, 1, 1}, {2, 2, 2}, {1, 4, 2}, {2, 6, 1}, {3, 3, 3}};
+
+template <typename T>
+const T& pick(const std::vector<T>& list, int i) {
+  return list.at(static_cast<size_t>(i) % list.size());
+}
+int count(const auto& list) { return static_cast<int>(list.size()); }
+
+/// All launches of one kernel: rows that agree in what is compiled.
+using KernelRows = std::vector<PairCover::Row>;
+
+/// Kernels for every pair of the choices `compiled`, then launches of them until every pair of choices occurs.
+inline std::vector<KernelRows> make_grid(PairCover& cover, const std::vector<size_t>& compiled) {
+  std::vector<KernelRows> grid;
+  const std::vector<PairCover::Row> kernels = cover.rows(compiled);
+  for (const PairCover::Row& kernel : kernels) grid.push_back({cover.complete(kernel)});
+  for (bool more = true; more;) {
+    more = false;
+    for (size_t i = 0; i < kernels.size(); ++i) {
+      if (cover.promise(kernels[i]) == 0) continue;
+      const int64_t before = cover.missing();
+      grid[i].push_back(cover.complete(kernels[i]));
+      more = more || cover.missing() < before;
+    }
+  }
+  return grid;
+}
+
+/// A kernel of formulas and dims; `value_dim` 0: as the head dim.
+inline KernelSpec grid_spec(const GridFormula& mask, const GridFormula& score, int64_t head_dim, int64_t value_dim, const Target& target) {
+  KernelSpec spec;
+  spec.mask = mask.text, spec.score = score.text;
+  spec.head_dim = head_dim, spec.value_dim = value_dim == 0 ? head_dim : value_dim;
+  spec.target = target;
+  for (const GridFormula* formula : {&mask, &score}) {
+    for (const auto& [name, values] : formula->ints) spec.ints.push_back(name);
+    for (const auto& [name, values] : formula->reals) spec.reals.push_back(name);
+  }
+  return spec;
+}
+
+/// Where and on what a kernel of the grid is launched; parameters take their values number `value`.
+struct GridLaunch {
+  GridHeads heads;
+  GridLengths lengths;
+  Layout layout;
+  int value;
+  uint64_t seed;
+};
+inline Launch launch_of(const KernelSpec& spec, const GridFormula& mask, const GridFormula& score, const GridLaunch& at) {
+  Launch launch;
+  launch.batch = at.heads.batch, launch.heads = at.heads.heads, launch.kv_heads = at.heads.kv_heads;
+  launch.sq = at.lengths.sq, launch.sk = at.lengths.sk;
+  launch.head_dim = spec.head_dim, launch.value_dim = spec.value_dim;
+  launch.layout = at.layout;
+  launch.rim = at.seed % 2 == 0 ? Rim::End : Rim::Begin;
+  launch.seed = at.seed;
+  const ir::ParameterOrder order = ir::parameter_order(problem_of(spec));
+  for (const std::string& name : order.ints) {
+    launch.ints.push_back(pick(mask.ints.contains(name) ? mask.ints.at(name) : score.ints.at(name), at.value));
+  }
+  for (const std::string& name : order.reals) launch.reals.push_back(pick(score.reals.at(name), at.value));
+  return launch;
+}
 
 }  // namespace heddle::test

@@ -17,68 +17,29 @@ const std::vector<int64_t> kPartKeys = {int64_t{1} << 20, 16, 64, 112};
 
 enum Factor : size_t { kMask, kScore, kHeadDim, kValueDim, kTarget, kNests, kLengthsAt, kHeadsAt, kLayout, kValues, kParts, kFactors };
 
-int count(const auto& list) { return static_cast<int>(list.size()); }
-template <typename T>
-const T& pick(const std::vector<T>& list, int i) {
-  return list.at(static_cast<size_t>(i) % list.size());
-}
-
 PairCover make_cover() {
   return PairCover({count(grid_masks()), count(grid_scores()), count(kHeadDims), count(kValueDims), count(runnable_targets()), 2, count(kLengths),
                     count(kHeads), static_cast<int>(std::size(kLayouts)), kParameterChoices, count(kPartKeys)},
                    11);
 }
 
-using KernelRows = std::vector<PairCover::Row>;
-
 std::vector<KernelRows> make_grid(PairCover& cover) {
-  std::vector<KernelRows> grid;
-  const std::vector<PairCover::Row> kernels = cover.rows({kMask, kScore, kHeadDim, kValueDim, kTarget, kNests});
-  for (const PairCover::Row& kernel : kernels) grid.push_back({cover.complete(kernel)});
-  for (bool more = true; more;) {
-    more = false;
-    for (size_t i = 0; i < kernels.size(); ++i) {
-      if (cover.promise(kernels[i]) == 0) continue;
-      const int64_t before = cover.missing();
-      grid[i].push_back(cover.complete(kernels[i]));
-      more = more || cover.missing() < before;
-    }
-  }
-  return grid;
+  return make_grid(cover, {kMask, kScore, kHeadDim, kValueDim, kTarget, kNests});
 }
 
+const GridFormula& mask_of(const PairCover::Row& row) { return pick(grid_masks(), row[kMask]); }
+const GridFormula& score_of(const PairCover::Row& row) { return pick(grid_scores(), row[kScore]); }
+
 KernelSpec spec_of(const PairCover::Row& row) {
-  const GridFormula &mask = pick(grid_masks(), row[kMask]), &score = pick(grid_scores(), row[kScore]);
-  KernelSpec spec;
-  spec.mask = mask.text, spec.score = score.text;
-  spec.head_dim = pick(kHeadDims, row[kHeadDim]);
-  const int64_t value_dim = pick(kValueDims, row[kValueDim]);
-  spec.value_dim = value_dim == 0 ? spec.head_dim : value_dim;
-  spec.target = pick(runnable_targets(), row[kTarget]);
+  KernelSpec spec = grid_spec(mask_of(row), score_of(row), pick(kHeadDims, row[kHeadDim]), pick(kValueDims, row[kValueDim]),
+                              pick(runnable_targets(), row[kTarget]));
   if (row[kNests] == 0) spec.use_nests = false;
-  for (const GridFormula* formula : {&mask, &score}) {
-    for (const auto& [name, values] : formula->ints) spec.ints.push_back(name);
-    for (const auto& [name, values] : formula->reals) spec.reals.push_back(name);
-  }
   return spec;
 }
 
 Launch launch_of(const PairCover::Row& row, const KernelSpec& spec, uint64_t seed) {
-  Launch launch;
-  const GridHeads& heads = pick(kHeads, row[kHeadsAt]);
-  launch.batch = heads.batch, launch.heads = heads.heads, launch.kv_heads = heads.kv_heads;
-  launch.sq = pick(kLengths, row[kLengthsAt]).sq, launch.sk = pick(kLengths, row[kLengthsAt]).sk;
-  launch.head_dim = spec.head_dim, launch.value_dim = spec.value_dim;
-  launch.layout = kLayouts[row[kLayout]];
-  launch.rim = seed % 2 == 0 ? Rim::End : Rim::Begin;
-  launch.seed = seed;
-  const ir::ParameterOrder order = ir::parameter_order(problem_of(spec));
-  const GridFormula &mask = pick(grid_masks(), row[kMask]), &score = pick(grid_scores(), row[kScore]);
-  for (const std::string& name : order.ints) {
-    launch.ints.push_back(pick(mask.ints.contains(name) ? mask.ints.at(name) : score.ints.at(name), row[kValues]));
-  }
-  for (const std::string& name : order.reals) launch.reals.push_back(pick(score.reals.at(name), row[kValues]));
-  return launch;
+  return launch_of(spec, mask_of(row), score_of(row),
+                   {pick(kHeads, row[kHeadsAt]), pick(kLengths, row[kLengthsAt]), kLayouts[row[kLayout]], row[kValues], seed});
 }
 
 std::string describe(const KernelSpec& spec, const Launch& launch, int64_t part_keys) {

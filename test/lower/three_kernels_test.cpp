@@ -101,6 +101,21 @@ TEST(ThreeKernels, EveryBlockHeight) {
   for (int64_t rows : {16, 32, 64, 128}) check("k <= q && q - k < 33", {1, 1, 1, 150, 140, 8, 8}, rows);
 }
 
+TEST(ThreeKernels, AreChosenForTheProbabilitiesAndWeighedOtherwise) {
+  const Shape shape = {1, 1, 1, 64, 64, 8, 8};
+  ir::AttentionProblem problem = test::problem("k <= q && q - k < 33", "", shape);
+  const auto verdict = [&](const std::string& begin) {
+    for (const plan::Alternative& a : lower::run_pipeline(problem).state.plan.alternatives) {
+      if (a.name.starts_with(begin)) return a.verdict;
+    }
+    return std::string("none");
+  };
+  EXPECT_NE(verdict("three kernels").find("x: every score goes to memory"), std::string::npos) << verdict("three kernels");
+  problem.probabilities = true;
+  EXPECT_EQ(verdict("three kernels"), "chosen: the probabilities are wanted");
+  EXPECT_EQ(verdict("fused"), "keeps no probabilities");
+}
+
 TEST(ThreeKernels, MasksWithoutAffineRowsAreRefusedWithTheReason) {
   const Shape shape = {1, 1, 1, 8, 8, 8, 8};
   for (const char* mask : {"q * k % 7 == 3", "abs(q / 4 - k / 4) <= 1 && abs(q % 4 - k % 4) <= 1"}) {

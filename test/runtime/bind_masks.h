@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 #include "runtime/bind.h"
+#include "runtime/bind_pairs.h"
 
 namespace heddle::runtime {
 
@@ -41,8 +42,6 @@ int64_t element(const Tensor& table, const std::vector<int64_t>& indices);
 
 /// Whether the pair takes part, by evaluating every step.
 bool takes_part(const BindInput& input, int64_t b, int64_t h, int64_t q, int64_t k);
-
-enum class TileClass { Empty, Partial, Full };
 
 /// The exact class of every tile of every list, in order of lists. A tile cut by the last key is never full.
 std::vector<TileClass> exact_classes(const BindInput& input);

@@ -4,7 +4,6 @@
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <chrono>
 #include <csignal>
@@ -14,12 +13,15 @@
 #include <thread>
 #include "runtime/disk_cache.h"
 #include "runtime/file_io.h"
+#include "test/runtime/child_process.h"
 #include "test/temporary_folder.h"
 
 namespace heddle::runtime {
 namespace {
 
 namespace fs = std::filesystem;
+using test::start;
+using test::status_of;
 using test::TemporaryFolder;
 
 constexpr int64_t kLarge = int64_t{1} << 30;
@@ -44,18 +46,6 @@ Look look(DiskCache& cache, const std::string& name) {
   const std::optional<StoredKernel> found = cache.find(digest(name), name);
   if (!found) return Look::Miss;
   return found->record.symbol == name && found->object == kernel_of(name, found->object.size()).object ? Look::Right : Look::Wrong;
-}
-
-pid_t start(const std::function<int()>& body) {
-  const pid_t child = fork();
-  if (child == 0) _exit(body());
-  return child;
-}
-
-int status_of(pid_t child) {
-  int status = 0;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 /// Runs `body(i)` in `count` processes at once; their exit statuses.

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 #include <sys/file.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <atomic>
 #include <chrono>
@@ -10,12 +9,15 @@
 #include <functional>
 #include <thread>
 #include "runtime/disk_cache.h"
+#include "test/runtime/child_process.h"
 #include "test/temporary_folder.h"
 
 namespace heddle::runtime {
 namespace {
 
 namespace fs = std::filesystem;
+using test::start;
+using test::status_of;
 using test::TemporaryFolder;
 
 constexpr int64_t kLarge = int64_t{1} << 30;
@@ -26,19 +28,6 @@ StoredKernel kernel_of(size_t bytes) {
   kernel.record.head_dim = kernel.record.value_dim = kernel.record.block_rows = kernel.record.max_positions = 1;
   kernel.object.assign(bytes, 'k');
   return kernel;
-}
-
-/// Runs `body` in a child process, which ends with its result.
-pid_t start(const std::function<int()>& body) {
-  const pid_t child = fork();
-  if (child == 0) _exit(body());
-  return child;
-}
-
-int status_of(pid_t child) {
-  int status = 0;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 /// Look, lock, look again, build. Returns 1 when this process built the kernel.

@@ -5,33 +5,16 @@
 
 #include "heddle/kernel_abi.h"
 #include "src/codegen/llvm/decode_block.h"
+#include "src/codegen/llvm/kernel_functions.h"
 #include "src/codegen/llvm/nest_walker.h"
 
 namespace heddle::codegen {
 namespace {
 
-using llvm::Function;
-
 class DecodeEmitter {
  public:
-  DecodeEmitter(const ir::DecodeProgram& program, llvm::Module& module, const std::string& symbol)
-      : program_(program), module_(module), symbol_(symbol), types_(module.getContext()) {}
+  DecodeEmitter(const ir::DecodeProgram& program, const SourceUnit& unit) : program_(program), unit_(unit) {}
 
-  /// void symbol(args, first block, end block, scratch): the loop over blocks.
-  void kernel() {
-    Function* function = declare_function(module_, symbol_, Function::ExternalLinkage,
-                                          {types_.getPtrTy(), types_.getInt64Ty(), types_.getInt64Ty(), types_.getPtrTy()});
-    function->addParamAttr(3, llvm::Attribute::NoAlias);
-    IrBuilder b(module_, program_.target);
-    b.SetInsertPoint(llvm::BasicBlock::Create(module_.getContext(), "entry", function));
-    b.loop("block", function->getArg(1), function->getArg(2), 1, {}, [&](Value* index, llvm::ArrayRef<Value*>) {
-      block(b, function->getArg(0), function->getArg(3), index);
-      return Values{};
-    });
-    b.CreateRetVoid();
-  }
-
- private:
   void block(IrBuilder& b, Value* args, Value* scratch, Value* index) {
     DecodeBlock context = enter_decode_block(b, program_, args, scratch, index);
     save_decode_block(b, program_, context);
@@ -39,32 +22,27 @@ class DecodeEmitter {
     DecodeStep whole = {b, program_, context, math, nullptr, nullptr, nullptr};
     emit_decode_prologue(whole);
     for (const ir::DecodePass& pass : program_.passes) {
-      Function* function = step(pass);
+      llvm::Function* function = step(pass);
       emit_decode_loop(b, program_, context, math, pass, [&](Value* first_key, Value* keys, Value* partial) {
-        b.CreateCall(function, {args, scratch, first_key, keys, partial});
+        call_step(b, function, {args, scratch, first_key, keys, partial});
       });
     }
     emit_decode_epilogue(whole);
   }
 
-  /// void step(args, scratch, first key, keys, partial). The keys are at least one.
-  Function* step(const ir::DecodePass& pass) {
-    Function* function = declare_function(module_, fmt::format("{}.step{}", symbol_, steps_++), Function::InternalLinkage,
-                                          {types_.getPtrTy(), types_.getPtrTy(), types_.getInt64Ty(), types_.getInt64Ty(), types_.getInt1Ty()});
-    IrBuilder b(module_, program_.target);
-    b.SetInsertPoint(llvm::BasicBlock::Create(module_.getContext(), "entry", function));
-    DecodeBlock context = reload_decode_block(b, program_, function->getArg(0), function->getArg(1));
-    VectorMath math(b);
-    DecodeStep current = {b, program_, context, math, function->getArg(2), function->getArg(3), function->getArg(4)};
-    emit_decode_step(current, pass);
-    b.CreateRetVoid();
-    return function;
+ private:
+  llvm::Function* step(const ir::DecodePass& pass) {
+    const std::string name = fmt::format("{}.step{}", unit_.symbol, steps_++);
+    return define_step(*unit_.module, unit_.target, name, [&](IrBuilder& b, const StepArguments& given) {
+      DecodeBlock context = reload_decode_block(b, program_, given.args, given.scratch);
+      VectorMath math(b);
+      DecodeStep current = {b, program_, context, math, given.first_key, given.keys, given.partial};
+      emit_decode_step(current, pass);
+    });
   }
 
   const ir::DecodeProgram& program_;
-  llvm::Module& module_;
-  const std::string& symbol_;
-  llvm::IRBuilder<> types_;
+  const SourceUnit& unit_;
   int steps_ = 0;
 };
 
@@ -97,12 +75,9 @@ void emit_decode_loop(IrBuilder& b, const ir::DecodeProgram& program, DecodeBloc
 }
 
 SourceUnit emit_kernel(const ir::DecodeProgram& program, const std::string& symbol) {
-  SourceUnit unit;
-  unit.context = std::make_unique<llvm::LLVMContext>();
-  unit.module = std::make_unique<llvm::Module>(symbol, *unit.context);
-  unit.symbol = symbol;
-  unit.target = program.target;
-  DecodeEmitter(program, *unit.module, symbol).kernel();
+  SourceUnit unit = new_unit(program.target, symbol);
+  DecodeEmitter emitter(program, unit);
+  define_kernel(unit, [&](IrBuilder& b, Value* args, Value* scratch, Value* index) { emitter.block(b, args, scratch, index); });
   verify(unit);
   return unit;
 }

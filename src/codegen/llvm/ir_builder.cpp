@@ -109,15 +109,4 @@ Values IrBuilder::either(Value* condition, llvm::function_ref<Values()> then, ll
   return result;
 }
 
-llvm::Function* declare_function(llvm::Module& module, const std::string& name, llvm::Function::LinkageTypes linkage,
-                                 llvm::ArrayRef<llvm::Type*> parameters) {
-  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(module.getContext()), parameters, false);
-  llvm::Function* function = llvm::Function::Create(type, linkage, name, module);
-  function->addFnAttr(llvm::Attribute::NoUnwind);
-  function->addFnAttr("frame-pointer", "all");  // so that profilers and debuggers see the callers
-  function->addFnAttr("no-builtins");           // so that no loop becomes a call of memset
-  function->addParamAttr(0, llvm::Attribute::ReadOnly);
-  return function;
-}
-
 }  // namespace heddle::codegen

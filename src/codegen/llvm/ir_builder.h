@@ -69,8 +69,4 @@ class IrBuilder : public llvm::IRBuilder<> {
   llvm::Type* f32_;
 };
 
-/// A function without result whose first parameter is read only.
-llvm::Function* declare_function(llvm::Module& module, const std::string& name, llvm::Function::LinkageTypes linkage,
-                                 llvm::ArrayRef<llvm::Type*> parameters);
-
 }  // namespace heddle::codegen
