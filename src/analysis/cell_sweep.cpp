@@ -41,16 +41,44 @@ void CellSweep::add(const Strip& strip) {
 void CellSweep::add_between(const Strip& strip, int64_t from, int64_t to, int64_t columns) {
   const bool nested = strip.repeats > 1;
   const int64_t period = nested ? strip.step : strip.stride;
+  const int64_t each = width_ / period, longer = columns - each * (to - from);  // cells of one column more, unless nested
   if (width_ % period == 0) {
-    const int64_t each = columns / (to - from);
-    changes_[from] += each;
-    changes_[to] -= each;
+    add_equal(from, to, columns / (to - from));
   } else if (to - from <= kFewCells) {
     add_each(strip, from, to);
+  } else if (!nested && longer <= kFewCells) {
+    add_equal(from, to, each);
+    mark_exceptions(strip, from, to, true);
+  } else if (!nested && to - from - longer <= kFewCells) {
+    add_equal(from, to, each + 1);
+    mark_exceptions(strip, from, to, false);
   } else {
     int64_t* changes = changes_of({nested ? strip.stride : 1, nested ? strip.count : 1, period, strip.first % period});
     ++changes[from];
     --changes[to];
+  }
+}
+
+void CellSweep::add_equal(int64_t from, int64_t to, int64_t each) {
+  changes_[from] += each;
+  changes_[to] -= each;
+}
+
+/// Adds 1 to the cells of [from, to) with one column more than the others (`longer`), or takes 1 from those with one less. A cell has one
+/// more where its first column lies before `rest`; from cell to cell that column moves down by rest, or up by period - rest.
+void CellSweep::mark_exceptions(const Strip& strip, int64_t from, int64_t to, bool longer) {
+  const int64_t period = strip.stride, rest = width_ % period, gap = period - rest;
+  int64_t start = (period - (from * width_ - strip.first) % period) % period;
+  for (int64_t cell = from; cell < to;) {
+    const bool more = start < rest;
+    if (more == longer) {
+      own_[cell++] += longer ? 1 : -1;
+      start += more ? gap : -rest;
+    } else {  // to the next one at once
+      const int64_t skipped = more ? (rest - start + gap - 1) / gap : start / rest;
+      cell += skipped;
+      start += more ? skipped * gap : -skipped * rest;
+    }
   }
 }
 

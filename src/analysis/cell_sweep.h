@@ -1,7 +1,8 @@
 // One row of equal cells laid over the columns of a mask: how many columns of the strips given to it fall into each cell.
 //
 // A strip costs O(1) whatever it spans: the cells at its ends are counted in closed form; the cells between hold equal numbers where
-// the cell width is a multiple of the strip's period, and otherwise numbers that depend only on the strip's phase, which strips share.
+// the cell width is a multiple of the strip's period, or but for few cells nearly is, and otherwise numbers that depend only on the
+// strip's phase, which strips share.
 #pragma once
 #include <cstdint>
 #include <unordered_map>
@@ -30,7 +31,9 @@ class CellSweep {
   };
 
   void add_between(const Strip& strip, int64_t from, int64_t to, int64_t columns);
+  void add_equal(int64_t from, int64_t to, int64_t each);
   void add_each(const Strip& strip, int64_t from, int64_t to);
+  void mark_exceptions(const Strip& strip, int64_t from, int64_t to, bool longer);
   int64_t* changes_of(const Pattern& pattern);
   void fold_patterns();
   void fold(const Pattern& pattern, const int64_t* changes);
