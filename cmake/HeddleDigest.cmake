@@ -1,8 +1,12 @@
-# Digest of all generator sources and compiler versions, part of every cache key: no version is edited by hand.
+# Digest of all generator sources, of the interface of the compiler library, and of compiler versions: part of every cache key, and what
+# tells libraries of two builds apart. No version is edited by hand.
 file(GLOB_RECURSE generator_sources CONFIGURE_DEPENDS
   ${CMAKE_SOURCE_DIR}/src/ir/*.* ${CMAKE_SOURCE_DIR}/src/analysis/*.* ${CMAKE_SOURCE_DIR}/src/plan/*.*
   ${CMAKE_SOURCE_DIR}/src/lower/*.* ${CMAKE_SOURCE_DIR}/src/codegen/*.* ${CMAKE_SOURCE_DIR}/src/jit/*.*
-  ${CMAKE_SOURCE_DIR}/src/engine/compiler/*.* ${CMAKE_SOURCE_DIR}/include/heddle/kernel_abi.h)
+  ${CMAKE_SOURCE_DIR}/src/engine/compiler/*.* ${CMAKE_SOURCE_DIR}/src/engine/compiler.h
+  ${CMAKE_SOURCE_DIR}/src/engine/picture/picture_cells.h ${CMAKE_SOURCE_DIR}/src/support/pass_list.h
+  ${CMAKE_SOURCE_DIR}/include/heddle/kernel_abi.h ${CMAKE_SOURCE_DIR}/include/heddle/bind_program.h
+  ${CMAKE_SOURCE_DIR}/include/heddle/target.h ${CMAKE_SOURCE_DIR}/include/heddle/tensor.h)
 list(SORT generator_sources)
 set(digest_header ${CMAKE_BINARY_DIR}/generated/generator_digest.inc)
 add_custom_command(OUTPUT ${digest_header}
