@@ -3,12 +3,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <functional>
 
 namespace heddle::test {
 
-/// Runs `body` in a child process, which ends with its result.
+/// Runs `body` in a child process, which ends with its result. What is buffered is written before, lest the child write it again.
 inline pid_t start(const std::function<int()>& body) {
+  std::fflush(nullptr);
   const pid_t child = fork();
   if (child == 0) _exit(body());
   return child;
