@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 FACTS_BARS = {"relations": 20.0, "counts": 100.0}
 FACTS_LIMIT_S = 10
+BIND_LIMIT_S = 60  # 100 binds an iteration
 BINDS = [
     # title, benchmark, bar in ms
     ("bind: 10,000 documents in 1,048,576 tokens", "bind/documents_10000_1M", 100),
@@ -89,11 +90,11 @@ def google(program, name, limit_s, *options):
     return runs, report["context"]
 
 
-def timed_figure(program, name, title, bar):
+def timed_figure(program, name, title, bar, limit_s=FACTS_LIMIT_S):
     """A benchmark that counts its best time as best_ms."""
     figure = Figure(title, "ms", bar)
     try:
-        runs, _ = google(program, name, FACTS_LIMIT_S, "--benchmark_min_time=0.02", "--benchmark_repetitions=5")
+        runs, _ = google(program, name, limit_s, "--benchmark_min_time=0.02", "--benchmark_repetitions=5")
         figure.best = min(one["best_ms"] for one in runs)
         figure.median = statistics.median(one["real_time"] for one in runs)
     except Unmeasured as error:
@@ -108,7 +109,7 @@ def facts_figure(program, name):
 
 def table_figures(folder):
     """Binds of tables, and raw matrices of 8192 x 8192."""
-    figures = [timed_figure(str(folder / "bind_bench"), name, title, bar) for title, name, bar in BINDS]
+    figures = [timed_figure(str(folder / "bind_bench"), name, title, bar, BIND_LIMIT_S) for title, name, bar in BINDS]
     program = str(folder / "matrix_bench")
     try:
         names = [name.split("/")[0] for name in run([program, "--benchmark_list_tests"], FACTS_LIMIT_S).split()]
