@@ -31,6 +31,7 @@ void verify_shape(const DecodeProgram& p) {
   require(p.head_dim > 0 && p.value_dim > 0 && p.block_rows > 0, "sizes are positive");
   require(p.tile_keys > 0 && p.tile_keys % p.lanes() == 0, "tiles are whole vectors of keys");
   require(p.step_keys >= p.tile_keys && p.step_keys % p.tile_keys == 0, "steps are whole tiles");
+  require(p.step_keys % DecodeProgram::kFetchStreams == 0, "steps divide into the places that rows are fetched from");
   const int registers = p.target.vector_registers();
   require(p.row_tile > 0 && p.row_tile * DecodeProgram::kKeyTile + DecodeProgram::kKeyTile + 1 <= registers, "score tiles keep to registers");
   require(p.value_rows > 0 && p.value_vectors > 0 && p.value_rows * p.value_vectors + p.value_rows + 1 <= registers, "value tiles keep to registers");

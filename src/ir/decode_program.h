@@ -5,7 +5,8 @@
 //   q[r, d] = scale * factor * Q; o = 0; maximum = -FLT_MAX; sum = 0
 //   for every pass, for steps of up to step_keys adjacent keys of the pass' tiles inside the part, full or partial:
 //     k_rows, v_rows: element offsets of the step's rows, through the page table where there is one; next_rows: of the step_keys keys
-//     behind the step. While scores are made V rows are prefetched, and while O is made the next rows of K: memory never rests.
+//     behind the step. While scores are made V rows are prefetched, and while O is made the next rows of K: memory never rests. Rows are
+//     fetched from kFetchStreams places of the step in turn, so that the processor follows as many pages side by side
 //     p[r, n] = <q[r], K row n>    dims in lanes, row_tile x 4 keys of accumulators, sums transposed so that keys lie in lanes
 //     p = score(p); in partial steps -inf where the mask (or the end of the keys) forbids       keys in lanes
 //     maximum, factor, sum as in a running softmax; p = exp2(p - maximum)
@@ -51,7 +52,7 @@ struct DecodePass {
 };
 
 struct DecodeProgram {
-  static constexpr int kFrameSlots = 16, kKeyTile = 4;
+  static constexpr int kFrameSlots = 16, kKeyTile = 4, kFetchStreams = 4;
 
   std::string name;
   Target target;

@@ -135,6 +135,12 @@ void prefetch(IrBuilder& b, Value* address) {
   b.CreateIntrinsic(llvm::Intrinsic::prefetch, {address->getType()}, {address, b.getInt32(kRead), b.getInt32(kSecondLevel), b.getInt32(kData)});
 }
 
+Value* fetched_row(IrBuilder& b, Value* n, int64_t step_keys) {
+  constexpr int64_t kStreams = ir::DecodeProgram::kFetchStreams;
+  Value *stream = b.CreateURem(n, b.constant(kStreams)), *row = b.CreateUDiv(n, b.constant(kStreams));
+  return b.CreateAdd(b.CreateMul(stream, b.constant(step_keys / kStreams)), row);
+}
+
 void each_row_tile(IrBuilder& b, Value* rows, int tile, llvm::function_ref<void(Value* row, int rows)> body) {
   Value* whole = b.CreateSub(rows, b.CreateURem(rows, b.constant(tile)));
   const auto loop = [&](Value* first, Value* end, int step) {

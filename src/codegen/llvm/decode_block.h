@@ -49,6 +49,9 @@ void store_lanes(IrBuilder& b, Value* vector, Value* address, int64_t count);
 /// Asks the second-level cache for the line at an address; any address is harmless.
 void prefetch(IrBuilder& b, Value* address);
 
+/// The row of a step that is fetched when key number n is worked on: rows of kFetchStreams places of the step in turn.
+Value* fetched_row(IrBuilder& b, Value* n, int64_t step_keys);
+
 /// Calls body(first row, rows) for whole tiles of `tile` rows, then for single rows.
 void each_row_tile(IrBuilder& b, Value* rows, int tile, llvm::function_ref<void(Value* row, int rows)> body);
 /// Calls body(dim, count) for vectors of `dims` dims: whole ones in a loop, then the last `count` dims.

@@ -129,7 +129,8 @@ Values add_key(DecodeStep& s, const OutputTile& tile, Value* n, Values sums) {
   IrBuilder& b = s.b;
   Value* offset = b.CreateAlignedLoad(b.getInt64Ty(), b.element(b.getInt64Ty(), s.buffer(DecodeBuffer::ValueRows), n), llvm::Align(8));
   Value* value = b.element(b.getFloatTy(), b.element(b.getFloatTy(), s.block.values, offset), tile.dim);
-  Value* next = b.CreateAlignedLoad(b.getInt64Ty(), b.element(b.getInt64Ty(), s.buffer(DecodeBuffer::NextRows), n), llvm::Align(8));
+  Value* next_row = b.element(b.getInt64Ty(), s.buffer(DecodeBuffer::NextRows), fetched_row(b, n, s.program.step_keys));
+  Value* next = b.CreateAlignedLoad(b.getInt64Ty(), next_row, llvm::Align(8));
   Value* later = b.element(b.getFloatTy(), b.element(b.getFloatTy(), s.block.keys, next), tile.dim);
   Values weights;
   for (int r = 0; r < tile.rows; ++r) {

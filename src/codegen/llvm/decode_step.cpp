@@ -32,13 +32,12 @@ RowOffsets paged_offsets(DecodeStep& s, Value* pages, Value* key) {
   return {offset(TensorId::K), offset(TensorId::V)};
 }
 
-/// Lists the rows of the step, the last one again up to whole vectors of keys.
+/// Lists the rows of the step, the last one again up to step_keys: all of them are fetched.
 void list_rows(DecodeStep& s, llvm::function_ref<RowOffsets(Value* key)> offsets) {
   IrBuilder& b = s.b;
-  Value *lanes = b.constant(b.lanes()), *last = b.CreateAdd(s.first_key, b.CreateSub(s.keys, b.constant(1)));
-  Value* whole = b.CreateMul(b.CreateUDiv(b.CreateAdd(s.keys, b.constant(b.lanes() - 1)), lanes), lanes);
+  Value* last = b.CreateAdd(s.first_key, b.CreateSub(s.keys, b.constant(1)));
   Value* end = b.CreateSub(s.block.name("Sk"), b.constant(1));
-  b.loop("list", b.constant(0), whole, 1, {}, [&](Value* n, llvm::ArrayRef<Value*>) {
+  b.loop("list", b.constant(0), b.constant(s.program.step_keys), 1, {}, [&](Value* n, llvm::ArrayRef<Value*>) {
     const RowOffsets row = offsets(b.smaller(b.CreateAdd(s.first_key, n), last));
     const RowOffsets next = offsets(b.smaller(b.CreateAdd(b.CreateAdd(s.first_key, n), b.constant(s.program.step_keys)), end));
     b.CreateAlignedStore(next.key, offset_slot(s, DecodeBuffer::NextRows, n), llvm::Align(8));
@@ -103,11 +102,12 @@ void score_tile(DecodeStep& s, Value* n, Value* row, int rows) {
     Values keys, values;
     Value* first = b.CreateAdd(n, b.CreateMul(quad, b.constant(kKeyTile)));
     for (int j = 0; j < kKeyTile; ++j) {
-      const auto offset = [&](DecodeBuffer list) {
-        return b.CreateAlignedLoad(b.getInt64Ty(), offset_slot(s, list, b.CreateAdd(first, b.constant(j))), llvm::Align(8));
+      Value* key = b.CreateAdd(first, b.constant(j));
+      const auto offset = [&](DecodeBuffer list, Value* at) {
+        return b.CreateAlignedLoad(b.getInt64Ty(), offset_slot(s, list, at), llvm::Align(8));
       };
-      keys.push_back(b.element(b.getFloatTy(), s.block.keys, offset(DecodeBuffer::KeyRows)));
-      values.push_back(b.element(b.getFloatTy(), s.block.values, offset(DecodeBuffer::ValueRows)));
+      keys.push_back(b.element(b.getFloatTy(), s.block.keys, offset(DecodeBuffer::KeyRows, key)));
+      values.push_back(b.element(b.getFloatTy(), s.block.values, offset(DecodeBuffer::ValueRows, fetched_row(b, key, s.program.step_keys))));
     }
     const Values sums = products(s, keys, values, row, rows);
     for (int r = 0; r < rows; ++r) {
