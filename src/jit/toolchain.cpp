@@ -45,7 +45,7 @@ const char* processor(CpuLevel level) {
   return "x86-64-v4";
 }
 
-std::unique_ptr<llvm::TargetMachine> machine(const Target& target) {
+std::unique_ptr<llvm::TargetMachine> machine(const Target& target, int codegen_level) {
   const bool arm = target.level == CpuLevel::Aarch64;
   arm ? register_all() : register_x86();
   const std::string triple = arm ? "aarch64-unknown-linux-gnu" : "x86_64-unknown-linux-gnu";
@@ -55,14 +55,15 @@ std::unique_ptr<llvm::TargetMachine> machine(const Target& target) {
     throw ToolchainError("this LLVM has no code generator for " + target.to_string() + "; install a full LLVM 19 (Debian: llvm-19-dev)", complaint);
   }
   const char* cpu = processor(target.level);
+  const llvm::CodeGenOptLevel level = llvm::CodeGenOpt::getLevel(codegen_level).value_or(llvm::CodeGenOptLevel::Default);
   std::unique_ptr<llvm::TargetMachine> machine(found->createTargetMachine(triple, cpu, target.features(), {}, llvm::Reloc::PIC_,
-                                                                          llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
+                                                                          llvm::CodeModel::Small, level));
   if (!machine) throw ToolchainError("LLVM cannot generate code for " + target.to_string());
   return machine;
 }
 
-std::string generate(codegen::SourceUnit unit, llvm::CodeGenFileType kind) {
-  const std::unique_ptr<llvm::TargetMachine> generator = machine(unit.target);
+std::string generate(codegen::SourceUnit unit, llvm::CodeGenFileType kind, int codegen_level) {
+  const std::unique_ptr<llvm::TargetMachine> generator = machine(unit.target, codegen_level);
   unit.module->setDataLayout(generator->createDataLayout());
   unit.module->setTargetTriple(generator->getTargetTriple().str());
   llvm::SmallVector<char, 0> bytes;
@@ -77,8 +78,12 @@ std::string generate(codegen::SourceUnit unit, llvm::CodeGenFileType kind) {
 
 }  // namespace
 
-std::string compile(codegen::SourceUnit unit) { return generate(std::move(unit), llvm::CodeGenFileType::ObjectFile); }
+std::string compile(codegen::SourceUnit unit, int codegen_level) {
+  return generate(std::move(unit), llvm::CodeGenFileType::ObjectFile, codegen_level);
+}
 
-std::string assembly(codegen::SourceUnit unit) { return generate(std::move(unit), llvm::CodeGenFileType::AssemblyFile); }
+std::string assembly(codegen::SourceUnit unit) {
+  return generate(std::move(unit), llvm::CodeGenFileType::AssemblyFile, kCodegenLevel);
+}
 
 }  // namespace heddle::jit

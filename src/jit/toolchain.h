@@ -5,8 +5,11 @@
 
 namespace heddle::jit {
 
+/// How hard LLVM's code generator works: 0 (fast selection, everything spilled) to 3. Kernels are made at 2: 3 gains nothing.
+inline constexpr int kCodegenLevel = 2;
+
 /// Relocatable ELF object of the unit's target, whatever the host is. Consumes the module. Throws ToolchainError when LLVM refuses.
-std::string compile(codegen::SourceUnit unit);
+std::string compile(codegen::SourceUnit unit, int codegen_level = kCodegenLevel);
 /// Assembly text of the same code.
 std::string assembly(codegen::SourceUnit unit);
 
