@@ -8,6 +8,7 @@ file(GLOB_RECURSE generator_sources CONFIGURE_DEPENDS
   ${CMAKE_SOURCE_DIR}/include/heddle/kernel_abi.h ${CMAKE_SOURCE_DIR}/include/heddle/bind_program.h
   ${CMAKE_SOURCE_DIR}/include/heddle/target.h ${CMAKE_SOURCE_DIR}/include/heddle/tensor.h)
 list(SORT generator_sources)
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/generator_sources.txt CONTENT "${generator_sources}")
 set(digest_header ${CMAKE_BINARY_DIR}/generated/generator_digest.inc)
 add_custom_command(OUTPUT ${digest_header}
   COMMAND ${CMAKE_COMMAND} "-DSOURCES=${generator_sources}" -DOUT=${digest_header} -DROOT=${CMAKE_SOURCE_DIR}
