@@ -3,7 +3,9 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <memory>
 
+#include "test/e2e/attention_fixture.h"
 #include "test/e2e/child.h"
 #include "test/process.h"
 
@@ -55,6 +57,45 @@ TEST_F(CacheProcesses, SeveralAtOnceCompileOnce) {
     compilations += one.compilations;
   }
   EXPECT_EQ(compilations, found[0].path == found[2].path ? 1 : 2);
+}
+
+/// A causal window of w keys, and what a child must find for it.
+struct Window {
+  std::string mask() const { return "k <= q && q - k < " + std::to_string(w); }
+  void expect_right(const ChildReport& found) const {
+    ASSERT_EQ(found.status, 0) << found.errors;
+    Data data({.batch = 1, .heads = 2, .kv_heads = 1, .sq = 100, .sk = 100});
+    ASSERT_EQ(found.output.size(), data.o.size() * sizeof(float));
+    std::copy_n(found.output.data(), found.output.size(), reinterpret_cast<char*>(data.o.data()));
+    const Expected expected = judge(data, [this](const Pair& p) { return p.k <= p.q && p.q - p.k < w; }, plain, 1.0 / 8);
+    EXPECT_LE(distance(data.o, expected.o), 16e-6) << mask();
+  }
+  int64_t w;
+};
+
+/// Processes that start together, one a window, on one folder; returns how many kernels they compiled.
+int run_together(const std::string& cache, const std::vector<Window>& windows) {
+  std::vector<std::unique_ptr<Child>> children;
+  for (const Window& one : windows) children.push_back(std::make_unique<Child>(cache, one.mask()));
+  int compilations = 0;
+  for (size_t i = 0; i < windows.size(); ++i) {
+    const ChildReport found = children[i]->wait();
+    windows[i].expect_right(found);
+    EXPECT_EQ(found.errors, "");
+    compilations += found.compilations;
+  }
+  return compilations;
+}
+
+TEST_F(CacheProcesses, EightProcessesOnOneKey) {
+  EXPECT_EQ(run_together(dir(cache), std::vector<Window>(8, {50})), 1);
+  expect_from_disk(run_child(dir(cache), Window{50}.mask()));
+}
+
+TEST_F(CacheProcesses, EightProcessesOnFourKeysAndOnEight) {
+  EXPECT_EQ(run_together(dir(cache), {{11}, {12}, {13}, {14}, {11}, {12}, {13}, {14}}), 4);
+  EXPECT_EQ(run_together(dir(cache), {{11}, {12}, {13}, {14}, {15}, {16}, {17}, {18}}), 4);
+  EXPECT_EQ(run_together(dir(cache), {{11}, {12}, {13}, {14}, {15}, {16}, {17}, {18}}), 0);
 }
 
 TEST_F(CacheProcesses, AnotherFormulaIsAMiss) {

@@ -11,6 +11,7 @@
 #include "test/e2e/counting_malloc.h"
 #include "test/e2e/index_probe.h"
 #include "test/e2e/wide_memory.h"
+#include "test/process.h"
 
 namespace heddle::test {
 namespace {
@@ -73,6 +74,63 @@ TEST(FieldReports, R084_EnginesMadeOnManyThreadsAtOnce) {
   }
   threads.clear();
   for (const std::string& failure : failures) EXPECT_EQ(failure, "");
+}
+
+/// Formulas that tell each other apart in every output, and what they mean.
+struct Side {
+  const char* text;
+  std::function<bool(int64_t, int64_t)> allows;
+};
+const Side kSides[] = {{"q >= k", [](int64_t q, int64_t k) { return q >= k; }},
+                       {"q <= k", [](int64_t q, int64_t k) { return q <= k; }},
+                       {"abs(q - k) <= 3", [](int64_t q, int64_t k) { return std::abs(q - k) <= 3; }},
+                       {"(q + k) % 2 == 0", [](int64_t q, int64_t k) { return (q + k) % 2 == 0; }},
+                       {"q / 8 == k / 8", [](int64_t q, int64_t k) { return q / 8 == k / 8; }}};
+
+/// Engines and kernels are made and dropped one after the other, so that code comes to lie where other code lay.
+TEST(FieldReports, R082_AReusedAddressNeverRunsTheOldCode) {
+  const Folder cache;
+  EngineOptions options;
+  options.threads = 1, options.cache_dir = cache.path();
+  Data data(one_head(32, 8));
+  std::vector<Expected> expected;
+  for (const Side& side : kSides) {
+    expected.push_back(judge(data, [&](const Pair& p) { return side.allows(p.q, p.k); }, plain, 1 / std::sqrt(8.0)));
+  }
+  int64_t compilations = 0;
+  for (int round = 0; round < 1000; ++round) {
+    const size_t which = static_cast<size_t>(round * round + round / 3) % std::size(kSides);
+    Engine engine(options);
+    run(engine.attention(masked(Mask::parse(kSides[which].text), 8)), data);
+    ASSERT_LE(distance(data.o, expected[which].o), 6e-6) << "round " << round << ", " << kSides[which].text;
+    compilations += engine.compilations();
+  }
+  EXPECT_EQ(compilations, static_cast<int64_t>(std::size(kSides)));
+}
+
+/// Keys 0.5 * k and queries of 1 in one dim: scores grow by `step` a key, so that every tile raises the maximum; a negative step falls.
+TEST(FieldReports, R045_ScoresThatGrowWithEveryKey) {
+  constexpr int64_t kKeys = 512, kDim = 16;
+  Engine engine(without_disk());
+  const Attention attention = engine.attention(masked(Mask(), kDim));
+  LaunchOptions options;
+  options.scale = 1;
+  std::vector<float> outputs[2];
+  for (const bool reversed : {false, true}) {
+    Data data({.batch = 1, .heads = 1, .kv_heads = 1, .sq = 40, .sk = kKeys, .dim = kDim, .value_dim = kDim});
+    std::fill(data.q.begin(), data.q.end(), 0.0f), std::fill(data.k.begin(), data.k.end(), 0.0f);
+    for (int64_t q = 0; q < 40; ++q) data.q[static_cast<size_t>(q * kDim)] = 1;
+    const std::vector<float> values = data.v;
+    for (int64_t i = 0; i < kKeys; ++i) {
+      const int64_t k = reversed ? kKeys - 1 - i : i;
+      data.k[static_cast<size_t>(k * kDim)] = 0.5f * static_cast<float>(i);
+      std::copy_n(values.begin() + i * kDim, kDim, data.v.begin() + k * kDim);
+    }
+    run(attention, data, options);
+    EXPECT_LE(distance(data.o, judge(data, [](const Pair&) { return true; }, plain, 1).o), 8e-6) << "reversed " << reversed;
+    outputs[reversed] = data.o;
+  }
+  for (size_t i = 0; i < outputs[0].size(); ++i) EXPECT_NEAR(outputs[0][i], outputs[1][i], 8e-6);
 }
 
 TEST(FieldReports, R085_CodeOutlivesItsEvictionWhileItRuns) {
