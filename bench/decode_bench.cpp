@@ -1,17 +1,17 @@
-// Decoding, one query over a long cache, against a plain read of the same keys and values by as many threads, in turn in one run.
+// Decoding, one query over a long cache, against a plain read of the same keys and values by as many threads, in turn in one
+// run.
 //
-// `share`: time of the read over time of the launch, both best; `share_median` of medians. The read sums the words of K and of V.
+// `share`: time of the read over time of the launch, both best; `share_median` of medians. The read sums the words of K and of
+// V.
 #include <benchmark/benchmark.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <random>
 #include <string>
 #include <vector>
 
-#include "heddle/engine.h"
+#include "bench/operands.h"
+#include "bench/turns.h"
 #include "runtime/thread_pool.h"
 
 namespace {
@@ -37,8 +37,12 @@ struct Cache {
       for (size_t i = 0; i < data->size(); ++i) (*data)[i] = pattern[i % pattern.size()];
     }
   }
-  heddle::Tensor view(std::vector<float>& data, const std::vector<int64_t>& shape) { return heddle::Tensor::dense(data.data(), shape); }
-  void run(const heddle::Attention& attention) { attention.run(view(q, queries), view(k, keys), view(v, keys), view(o, queries)); }
+  heddle::Tensor view(std::vector<float>& data, const std::vector<int64_t>& shape) {
+    return heddle::Tensor::dense(data.data(), shape);
+  }
+  void run(const heddle::Attention& attention) {
+    attention.run(view(q, queries), view(k, keys), view(v, keys), view(o, queries));
+  }
   double bytes() const { return static_cast<double>(2 * k.size() * sizeof(float)); }
 
   std::vector<int64_t> keys, queries;
@@ -47,8 +51,8 @@ struct Cache {
 
 using Words = uint64_t __attribute__((vector_size(64)));
 
-/// The sum of the words of an array as fast as memory gives them: four streams, whose pages the processor prefetches side by side, are
-/// half as fast again as one.
+/// The sum of the words of an array as fast as memory gives them: four streams, whose pages the processor prefetches side by
+/// side, are half as fast again as one.
 __attribute__((target_clones("default", "avx2", "avx512f"))) uint64_t sum_words(const float* data, size_t count) {
   constexpr size_t kStreams = 4, kFloats = sizeof(Words) / sizeof(float);
   Words sums[kStreams] = {};
@@ -73,51 +77,31 @@ void read_all(heddle::runtime::ThreadPool& pool, const Cache& cache) {
   });
 }
 
-template <class Work>
-double seconds(const Work& work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 void decode_against_read(benchmark::State& state, const Case& c, int threads) {
-  heddle::EngineOptions options;
-  options.threads = threads;
-  options.disk_cache = false;
-  heddle::Engine engine(options);
-  heddle::AttentionSpec spec;
-  if (!c.mask.empty()) spec.mask = heddle::Mask::parse(c.mask);
-  spec.head_dim = c.head_dim;
+  heddle::Engine engine(bench::engine_options(threads));
+  heddle::AttentionSpec spec = bench::spec_of(c.mask, c.head_dim);
   spec.queries = 1;
   const heddle::Attention attention = engine.attention(spec);
   heddle::runtime::ThreadPool pool(threads);
   Cache cache(c);
-  cache.run(attention), read_all(pool, cache);
-  std::vector<double> launches, reads;
-  for (auto _ : state) {
-    launches.push_back(seconds([&] { cache.run(attention); }));
-    state.SetIterationTime(launches.back());
-    reads.push_back(seconds([&] { read_all(pool, cache); }));
-  }
-  std::sort(launches.begin(), launches.end()), std::sort(reads.begin(), reads.end());
-  state.counters["share"] = reads.front() / launches.front();
-  state.counters["share_median"] = reads[reads.size() / 2] / launches[launches.size() / 2];
-  state.counters["GBs"] = cache.bytes() / launches.front() * 1e-9;
-  state.counters["read_GBs"] = cache.bytes() / reads.front() * 1e-9;
+  bench::Turns turns;
+  turns.measure(
+      state, [&] { cache.run(attention); }, [&] { read_all(pool, cache); });
+  turns.count(state, "share");
+  state.counters["GBs"] = cache.bytes() / turns.first() * 1e-9;
+  state.counters["read_GBs"] = cache.bytes() / turns.second() * 1e-9;
 }
 
 void add(const std::string& name, const Case& c, int threads) {
-  const std::string full = name + "/D:" + std::to_string(c.head_dim) + "/Sk:" + std::to_string(c.keys) + "/H:32_8/threads:" + std::to_string(threads);
-  benchmark::RegisterBenchmark(full.c_str(), [=](benchmark::State& state) { decode_against_read(state, c, threads); })
-      ->UseManualTime()->Unit(benchmark::kMillisecond)->MinTime(2);
+  const std::string sizes = "/D:" + std::to_string(c.head_dim) + "/Sk:" + std::to_string(c.keys) + "/H:32_8";
+  bench::add(name + sizes + "/threads:" + std::to_string(threads),
+             [=](benchmark::State& state) { decode_against_read(state, c, threads); });
 }
 
 }  // namespace
 
 int main(int count, char** arguments) {
-  std::vector<int> threads = {1};
-  if (const auto cores = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)); cores > 1) threads.push_back(cores);
-  for (const int t : threads) {
+  for (const int t : bench::thread_counts()) {
     add("decode", {32768, 128, ""}, t);
     add("decode", {32768, 64, ""}, t);
     add("decode_aligned", {32768, 128, "k <= q + (Sk - Sq)"}, t);

@@ -26,7 +26,7 @@ constexpr int64_t kRows = 1024;  ///< Of the one head of the first launch.
 
 struct Case {
   const char *name, *mask;
-  double cold_bar = 300, disk_bar = 30;  ///< Milliseconds.
+  double cold_bar = 200, disk_bar = 10;  ///< Milliseconds.
 };
 
 const Case kCases[] = {

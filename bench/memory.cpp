@@ -22,7 +22,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int64_t kRows = 65536, kDim = 64;
-constexpr double kBar = 64;  ///< MiB.
+constexpr double kBar = 8;  ///< MiB.
 
 /// A line of /proc/self/status, in MiB.
 double status_mib(const std::string& name) {
