@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "src/ir/rewrite.h"
+#include "src/plan/assumed_tables.h"
 #include "src/plan/pass_work.h"
 #include "src/plan/three_kernels.h"
 
@@ -57,6 +58,7 @@ class Planner {
       : problem_(problem), facts_(problem.options.use_nests.value_or(true) ? facts : static_cast<TileFacts&>(none_)) {
     mask_ = problem.mask ? ir::simplify(problem.mask) : nullptr;
     reads_tables_ = mask_ && !ir::tables(mask_).empty();
+    if (reads_tables_ && facts_.lists()) assumed_ = assume_tables(mask_);
     if (mask_ && mask_->op == ir::Op::BoolConst) {
       empty_ = mask_->integer == 0;
       mask_ = nullptr;
@@ -78,7 +80,9 @@ class Planner {
     } else {
       candidates_.push_back(candidate(shape));
     }
-    if (candidates_.size() == 1 && !empty_ && !no_answer_ && !reads_tables_) pairs_ = allowed_pairs(mask_, candidates_[0].plan, facts_);
+    if (candidates_.size() == 1 && !empty_ && !no_answer_ && (assumed_ || !reads_tables_)) {
+      pairs_ = allowed_pairs(assumed_ ? assumed_->mask : mask_, candidates_[0].plan, facts_);
+    }
   }
 
   GridWork work_without_waste(TileShape shape) const {
@@ -98,9 +102,23 @@ class Planner {
     made.plan.keys_per_step = kKeysPerStep;
     if (!empty_) made.plan.passes.push_back(make_pass(mask_, shape, no_answer_ ? none_ : facts_));
     no_answer_ = !empty_ && made.plan.passes[0].source == TileSource::Tested;
-    made.work = count_work(made.plan);
+    made.work = count_work(assumed_ ? assumed_plan(made.plan) : made.plan);
     made.cost = price(problem_, made.work, costs_);
     return made;
+  }
+
+  /// The plan that closed loops would make of the assumed mask, to be priced in place of `listed`.
+  KernelPlan assumed_plan(const KernelPlan& listed) {
+    PassPlan pass = make_pass(assumed_->mask, {listed.tile_rows, listed.tile_keys}, facts_);
+    if (pass.source != TileSource::Nest) return listed;
+    if (!assumed_->whole) {
+      pass.partial.pieces.insert(pass.partial.pieces.end(), pass.full.pieces.begin(), pass.full.pieces.end());
+      pass.full.pieces.clear();
+    }
+    pass.mask = mask_;
+    KernelPlan plan = listed;
+    plan.passes = {std::move(pass)};
+    return plan;
   }
 
   size_t cheapest() const {
@@ -161,6 +179,7 @@ class Planner {
     }
     if (best.plan.passes[0].source == TileSource::Listed) {
       found.push_back("It reads tables: each bind of their contents lists the tiles to visit, full ones apart, and compiles nothing");
+      found.push_back(assumed_ ? assumed_->sentence : "Tables come with each bind, so tile shapes are priced as if every tile were visited");
       return found;
     }
     const PassWork& work = best.work.passes[0];
@@ -182,6 +201,7 @@ class Planner {
   ir::Expr mask_;       ///< Null: every pair.
   bool empty_ = false;  ///< No pair.
   bool reads_tables_ = false;
+  std::optional<AssumedMask> assumed_;  ///< Priced in place of a mask that reads tables.
   bool no_answer_ = false;  ///< The facts could not answer for one shape: they are not asked for others.
   CpuCosts costs_ = CpuCosts::of(problem_.target);
   std::vector<Candidate> candidates_;

@@ -12,7 +12,7 @@ namespace heddle::plan {
 std::map<std::string, int64_t> nominal_names(const ir::AttentionProblem& problem, int64_t length);
 
 /// Exact counts of every pass of `plan` over the row blocks of the nominal grid. Tested and listed passes count every tile as
-/// partial: which tiles are skipped is not known before tables are bound.
+/// partial: which tiles are skipped is not known before tables are bound (assumed_tables.h says what is expected).
 GridWork count_work(const KernelPlan& plan);
 
 /// Allowed pairs of `mask` in the nominal grid, or nullopt where the facts do not know.

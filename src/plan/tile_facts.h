@@ -35,7 +35,7 @@ class AnalysedFacts : public TileFacts {
   std::optional<int64_t> pairs(const ir::Expr& mask, analysis::Lengths lengths, const std::map<std::string, int64_t>& ints) override;
   std::optional<std::vector<analysis::AffineComponent>> components(const ir::Expr& mask) override;
   std::string reason(const ir::Expr& mask) override;
-  std::string text(const ir::Expr& mask, analysis::TileShape shape) override { return print(of(mask), shape); }
+  std::string text(const ir::Expr& mask, analysis::TileShape shape) override { return print(of(mask), shape, false); }
   const analysis::MaskFacts& of(const ir::Expr& mask);
 
  private:
