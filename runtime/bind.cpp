@@ -10,8 +10,6 @@ namespace heddle::runtime {
 
 namespace {
 
-constexpr int64_t kMostPairs = int64_t{1} << 33;  // Looked at one by one in a bind, at about 0.2 ns.
-
 /// Where the lists of a bind lie: one for each row block of each batch and head that the mask tells apart.
 struct Grid {
   explicit Grid(const BindInput& input)
@@ -43,7 +41,7 @@ class ListBuilder {
     const int64_t block = list % grid_.blocks, head = list / grid_.blocks % grid_.heads, batch = list / grid_.blocks / grid_.heads;
     const int64_t row = block * input_.tile_rows, last_row = std::min(row + input_.tile_rows, input_.sq) - 1;
     const auto axis = [](bool fixed, int64_t at, int64_t size) { return fixed ? Interval{at, at} : Interval{0, std::max<int64_t>(size - 1, 0)}; };
-    start_ = runs.size(), pairs_left_ = kMostPairs / grid_.lists;
+    start_ = runs.size(), pairs_left_ = input_.most_pairs / grid_.lists, ranges_left_ = input_.most_ranges / grid_.lists;
     if (input_.sk > 0) {
       evaluators_.ranges.fix(axis(input_.program->by_batch, batch, input_.batch), axis(input_.program->by_head, head, input_.heads), {row, last_row});
       evaluators_.pairs.fix(batch, head, row, last_row - row + 1);
@@ -60,6 +58,7 @@ class ListBuilder {
 
   /// Tiles [first, end), at least one.
   void visit(int64_t first, int64_t end) {
+    if (--ranges_left_ < 0) return add_unseen(first, end);
     const Interval known = over(first, end);
     if (known.high == 0) return;
     if (known.low != 0) return add_certain(first, end);
@@ -76,6 +75,11 @@ class ListBuilder {
     const int64_t whole = std::min(end, input_.sk / input_.tile_keys);
     if (first < whole) add(first, whole, 1);
     if (whole < end) add(whole, end, -1);
+  }
+
+  void add_unseen(int64_t first, int64_t end) {
+    look_closer(0);
+    add(first, end, -1);
   }
 
   /// A tile that ranges do not decide; adjacent ones wait to be looked at together.
@@ -115,7 +119,7 @@ class ListBuilder {
   const Grid& grid_;
   Evaluators& evaluators_;
   size_t start_ = 0;
-  int64_t pairs_left_ = 0;  ///< Of this list.
+  int64_t pairs_left_ = 0, ranges_left_ = 0;  ///< Of this list.
   int64_t undecided_first_ = 0, undecided_end_ = 0;
 };
 

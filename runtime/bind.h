@@ -3,8 +3,8 @@
 // Method: interval evaluation of the mask over a row block and a range of key tiles, bisected until it is certain (false: no tile, true:
 // full tiles) or one tile wide; tiles that are still open are evaluated pair by pair, in vectors. The range of a table over a range of
 // indices comes from a pyramid of minima and maxima, so a bind costs O(elements + tiles * log) where tables are sorted or blocky.
-// Listed tiles are those with an allowed pair, and full where all pairs are allowed. Only when more than 2^33 pairs would have to be
-// looked at (unsorted tables of some 100,000 tokens) the rest is listed as partial unseen.
+// Listed tiles are those with an allowed pair, and full where all pairs are allowed. Only when more than BindInput::most_pairs would
+// have to be looked at (2^33: unsorted tables of some 100,000 tokens) the rest is listed as partial unseen.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -23,6 +23,8 @@ struct BindInput {
   std::vector<int64_t> int_params;
   int64_t batch = 1, heads = 1, kv_heads = 1, sq = 0, sk = 0;
   int64_t tile_rows = 64, tile_keys = 16;
+  int64_t most_pairs = int64_t{1} << 33;  ///< Looked at one by one, at about 0.2 ns.
+  int64_t most_ranges = int64_t{1} << 62; ///< Of keys and row blocks that are evaluated, at about 0.1 us; what is left is listed unseen too.
 };
 
 /// Lists of a bound mask: CSR over row blocks. Row blocks of batch b and head h start at
