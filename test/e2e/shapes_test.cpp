@@ -59,6 +59,19 @@ TEST(Shapes, ZeroSizes) {
   }
 }
 
+/// Masks that name the last key, without keys: no tile in front of the first is read.
+TEST(Shapes, NoLastKey) {
+  Engine engine(without_disk());
+  for (const char* mask : {"k == Sk - 1", "k / 8 == (Sk - 1) / 8", "k >= Sk - 4"}) {
+    AttentionSpec spec = masked(Mask::parse(mask), 32);
+    spec.lse = true;
+    Data data({.batch = 1, .heads = 1, .kv_heads = 1, .sq = 5, .sk = 0, .dim = 32, .value_dim = 32});
+    run(engine.attention(spec), data);
+    for (const float value : data.o) EXPECT_EQ(value, 0.0f) << mask;
+    for (const float value : data.lse) EXPECT_EQ(value, -std::numeric_limits<float>::infinity()) << mask;
+  }
+}
+
 TEST(Shapes, RowsWithoutKeysGiveZerosAndMinusInfinity) {
   Engine engine(without_disk());
   for (const char* text : {"false", "k > q + 1000", "q < 0", "k < q - 50 && k > q + 50"}) {
