@@ -146,6 +146,7 @@ int BatchProgram::add(const ir::Expr& expr) {
 }
 
 void BatchProgram::run(int stage, int n) {
+  work_ += static_cast<int64_t>(stages_[stage].size()) * n;
   for (int number : stages_[stage]) step(nodes_[number], &values_[index(number)], n);
 }
 

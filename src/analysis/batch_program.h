@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 #include "heddle/bind_program.h"
 #include "src/ir/evaluate.h"
@@ -38,8 +39,11 @@ class BatchProgram {
   void set(int node, int64_t value) { values_[index(node)] = value; }  ///< Of a Fixed or Uniform name.
   int64_t* lanes(int node) { return &values_[index(node)]; }           ///< Of a Lane name: kLanes values to fill.
 
+  /// Operations of lanes since the last call.
+  int64_t take_work() { return std::exchange(work_, 0); }
+
   /// The nodes of one dependency class, in order: first Fixed (once), then Uniform and lane-only in any order, then mixed.
-  void run_fixed() { run(0, 1); }
+  void run_fixed() { run(0, 1), work_ = 0; }
   void run_uniform() { run(1, 1); }
   void run_lanes(int n) { run(2, n); }
   void run_mixed(int n) { run(3, n); }
@@ -63,6 +67,7 @@ class BatchProgram {
   void divide(const Node& node, int64_t* out, int n) const;
   void read(const Node& node, int64_t* out, int n) const;
 
+  int64_t work_ = 0;
   std::vector<Node> nodes_;
   std::vector<int64_t> values_;
   std::vector<int> stages_[4];

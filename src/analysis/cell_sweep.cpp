@@ -6,6 +6,7 @@ namespace heddle::analysis {
 namespace {
 
 constexpr int64_t kFewCells = 6;         ///< Up to here cells are counted one by one.
+constexpr int64_t kStripSteps = 16, kCellSteps = 4;
 constexpr size_t kMostPatterns = 4096;   ///< Kept apart at once.
 
 /// Columns in [0, width) of a pattern one of whose groups starts at `start`, 0 <= start < period.
@@ -26,6 +27,7 @@ size_t CellSweep::Hash::operator()(const Pattern& pattern) const {
 CellSweep::CellSweep(int64_t width, int64_t cells) : width_(width), cells_(cells), own_(cells), changes_(cells + 1) {}
 
 void CellSweep::add(const Strip& strip) {
+  work_ += kStripSteps;
   const int64_t from = strip.first / width_, to = strip.last() / width_, size = strip.size();
   if (from == to) {
     own_[from] += size;
@@ -52,6 +54,8 @@ void CellSweep::add_between(const Strip& strip, int64_t from, int64_t to, int64_
   } else if (!nested && to - from - longer <= kFewCells) {
     add_equal(from, to, each + 1);
     mark_exceptions(strip, from, to, false);
+  } else if (!nested && columns <= cells_) {
+    add_columns(strip, from, to);
   } else {
     int64_t* changes = changes_of({nested ? strip.stride : 1, nested ? strip.count : 1, period, strip.first % period});
     ++changes[from];
@@ -91,6 +95,12 @@ void CellSweep::add_each(const Strip& strip, int64_t from, int64_t to) {
   }
 }
 
+/// Column by column: cheaper than a pattern that few strips share.
+void CellSweep::add_columns(const Strip& strip, int64_t from, int64_t to) {
+  const int64_t skipped = (from * width_ - strip.first + strip.stride - 1) / strip.stride;
+  for (int64_t at = strip.first + skipped * strip.stride; at < to * width_; at += strip.stride) ++own_[at / width_], ++work_;
+}
+
 int64_t* CellSweep::changes_of(const Pattern& pattern) {
   if (patterns_.size() == kMostPatterns && !patterns_.contains(pattern)) fold_patterns();
   const auto [entry, fresh] = patterns_.try_emplace(pattern, pattern_changes_.size());
@@ -106,6 +116,7 @@ void CellSweep::fold_patterns() {
 
 void CellSweep::fold(const Pattern& pattern, const int64_t* changes) {
   const int64_t period = pattern.period, whole = width_ / period, rest = width_ % period;
+  work_ += kCellSteps * cells_;
   int64_t rows = 0, start = pattern.phase;
   for (int64_t cell = 0; cell < cells_; ++cell) {
     rows += changes[cell];

@@ -7,7 +7,7 @@
 #include <map>
 #include <string>
 #include <vector>
-#include "src/analysis/facts.h"
+#include "src/analysis/counts.h"
 #include "src/ir/evaluate.h"
 
 namespace heddle::analysis {
@@ -19,15 +19,9 @@ struct CellGrid {
   std::vector<int64_t> allowed;   ///< Row-major: allowed pairs of each cell.
 };
 
-/// Most pairs that facts and pictures enumerate.
-inline constexpr int64_t kMaxEnumeratedPairs = int64_t{1} << 32;
-
-/// Throws UserError when the facts are Enumerated and there are more than kMaxEnumeratedPairs pairs.
-void check_countable(const MaskFacts& facts, Lengths lengths);
-
-/// Both lengths may be 0. `ints`: value of every name the mask mentions but q, k, Sq and Sk; `tables`: those that it reads. Requires
-/// check_countable().
-CellGrid count_cells(const MaskFacts& facts, Lengths lengths, TileShape cell, int threads,
-                     const std::map<std::string, int64_t>& ints = {}, const ir::Tables& tables = {});
+/// Both lengths may be 0. `ints`: value of every name the mask mentions but q, k, Sq and Sk; `tables`: those that it reads. Throws
+/// OverWork beyond the limit.
+CellGrid count_cells(const MaskFacts& facts, Lengths lengths, TileShape cell, int threads, const std::map<std::string, int64_t>& ints = {},
+                     const ir::Tables& tables = {}, const CountLimits& limits = {});
 
 }  // namespace heddle::analysis

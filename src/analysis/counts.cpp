@@ -17,6 +17,8 @@ namespace {
 
 using Ints = std::map<std::string, int64_t>;
 
+constexpr int64_t kWorthComparing = int64_t{1} << 24;
+
 void check(Lengths lengths, const CountRequest& request) {
   if (lengths.sq < 0 || lengths.sk < 0) {
     throw UserError("lengths " + std::to_string(lengths.sq) + " x " + std::to_string(lengths.sk) + " are not both 0 or more");
@@ -61,22 +63,47 @@ CountRequest with_distinct_tiles(CountRequest request) {
   return request;
 }
 
+/// Whether the tile relation has a long walk for every row block, and rows have few keys.
+bool rows_are_faster(const TileRelation& relation, const SweepInput& input, const Ints& values) {
+  const int64_t steps = steps_of_whole_tiles(relation, input.lengths, values);
+  return steps > kWorthComparing && steps_of_rows(input, relation.shape) < steps;
+}
+
 /// From the rows of the facts; whole tiles from the tile relations where there are any.
-MaskCounts count_symbolic(const MaskFacts& facts, Lengths lengths, const CountRequest& request, const Ints& values) {
+MaskCounts count_symbolic(const MaskFacts& facts, Lengths lengths, const CountRequest& request, const Ints& values, WorkMeter& meter) {
   std::map<TileShape, TileCounts> whole;
   std::map<TileShape, TileSweep::Scope> scopes;
+  const SweepInput input{nest_source(facts, values), lengths, meter};
   for (const TileShape& shape : request.tiles) {
     const auto relation = facts.tiles(shape);
-    if (!relation || relation->proof == Proof::Enumerated) continue;
-    whole[shape] = count_whole_tiles(*relation, lengths, values);
+    if (!relation || relation->proof == Proof::Enumerated || rows_are_faster(*relation, input, values)) continue;
+    whole[shape] = count_whole_tiles(*relation, lengths, values, request.threads, meter);
     scopes[shape] = TileSweep::Scope::Rim;
   }
-  MaskCounts counts = sweep_rows({&facts.rows(), lengths, values}, request, scopes);
+  MaskCounts counts = sweep_rows(input, request, scopes);
   for (const auto& [shape, tiles] : whole) merge(counts.tiles[shape], tiles);
   return counts;
 }
 
+MaskCounts count_pairs(const MaskFacts& facts, Lengths lengths, const CountRequest& request, const MaskInputs& inputs, WorkMeter& meter) {
+  if (const KnownRanges* known = request.limits.known) return sweep_rows({ranged_source(facts, inputs, *known), lengths, meter}, request);
+  if (lengths.sq > 0 && lengths.sk > request.limits.most_steps / kPairSteps / lengths.sq) throw OverWork{};
+  return enumerate(facts.mask(), lengths, request, inputs);
+}
+
 }  // namespace
+
+MakeSource nest_source(const MaskFacts& facts, const Ints& ints) {
+  return [&facts, ints](WorkMeter& meter) { return std::make_unique<NestRows>(facts.rows(), "q", ints, meter); };
+}
+
+MakeSource ranged_source(const MaskFacts& facts, const MaskInputs& inputs, const KnownRanges& known) {
+  return [&facts, inputs, &known](WorkMeter& meter) { return std::make_unique<RangedRows>(facts.mask(), inputs, known, meter); };
+}
+
+void check_inputs(const MaskFacts& facts, Lengths lengths, const Ints& ints, const ir::Tables& tables) {
+  check_tables(facts.mask(), lengths, with_lengths(ints, lengths, names_of(facts.mask())), tables);
+}
 
 MaskCounts count(const MaskFacts& facts, Lengths lengths, const CountRequest& wanted, const Ints& ints, const ir::Tables& tables) {
   check(lengths, wanted);
@@ -85,7 +112,9 @@ MaskCounts count(const MaskFacts& facts, Lengths lengths, const CountRequest& wa
   const Ints values = with_lengths(ints, lengths, names_of(facts.mask()));
   check_tables(facts.mask(), lengths, values, tables);
   const bool enumerated = facts.proof() == Proof::Enumerated;
-  MaskCounts counts = enumerated ? enumerate(facts.mask(), lengths, request, {values, tables}) : count_symbolic(facts, lengths, request, values);
+  WorkMeter meter(request.limits.most_steps);
+  MaskCounts counts = enumerated ? count_pairs(facts, lengths, request, {values, tables}, meter) : count_symbolic(facts, lengths, request, values, meter);
+  counts.steps = meter.done();
   counts.proof = facts.proof();
   counts.milliseconds = timer.milliseconds();
   return counts;

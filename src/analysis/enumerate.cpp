@@ -4,7 +4,6 @@
 #include <functional>
 #include <memory>
 
-#include "src/analysis/batch_program.h"
 #include "src/analysis/bit_rows.h"
 #include "src/analysis/parallel.h"
 #include "src/analysis/row_totals.h"
@@ -15,49 +14,6 @@ namespace {
 
 constexpr int64_t kBlockRows = 16;       ///< Rows whose bits are made together, so that k-only parts are shared.
 constexpr int64_t kUnitRows = 256;       ///< Least rows of a unit of work; a thread holds their bits when they are hashed in order.
-
-/// The formula compiled with q uniform and k in lanes.
-class PairProgram {
- public:
-  PairProgram(const ir::Expr& mask, const MaskInputs& inputs) {
-    q_ = program_.declare("q", BatchProgram::Slot::Uniform);
-    k_ = program_.declare("k", BatchProgram::Slot::Lane);
-    program_.declare_fixed(inputs.ints);
-    program_.declare_tables(inputs.tables);
-    result_ = program_.add(mask);
-    program_.run_fixed();
-  }
-
-  /// Bits of `rows` rows from row `first` on; `words` words a row.
-  void fill(int64_t first, int64_t rows, int64_t sk, uint64_t* bits, int64_t words) {
-    std::fill(bits, bits + rows * words, 0);
-    for (int64_t key = 0; key < sk; key += BatchProgram::kLanes) {
-      const int n = static_cast<int>(std::min<int64_t>(BatchProgram::kLanes, sk - key));
-      for (int i = 0; i < n; ++i) program_.lanes(k_)[i] = key + i;
-      program_.run_lanes(n);
-      for (int64_t row = 0; row < rows; ++row) {
-        program_.set(q_, first + row);
-        program_.run_uniform();
-        program_.run_mixed(n);
-        pack(n, bits + row * words + key / 64);
-      }
-    }
-  }
-
- private:
-  void pack(int n, uint64_t* words) const {
-    const int64_t* values = program_.data(result_);
-    const int step = program_.varies(result_) ? 1 : 0;
-    for (int at = 0; at < n; at += 64) {
-      uint64_t word = 0;
-      for (int i = 0; i < std::min(64, n - at); ++i) word |= static_cast<uint64_t>(values[(at + i) * step]) << i;
-      words[at / 64] = word;
-    }
-  }
-
-  BatchProgram program_;
-  int q_, k_, result_;
-};
 
 /// Tile classes of one shape from bit rows in ascending order.
 class BitTiles {
@@ -79,7 +35,7 @@ class BitTiles {
   void finish(int64_t rows) {
     for (size_t tile = 0; tile < pairs_.size(); ++tile) {
       const int64_t cols = std::min(shape_.cols, lengths_.sk - static_cast<int64_t>(tile) * shape_.cols);
-      (pairs_[tile] == 0 ? counts_.empty : pairs_[tile] == rows * cols ? counts_.full : counts_.partial) += 1;
+      counts_.add(pairs_[tile], rows * cols, 1);
     }
     std::fill(pairs_.begin(), pairs_.end(), 0);
   }
@@ -105,7 +61,7 @@ class Worker {
     for (int64_t at = begin; at < end; at += kBlockRows) {
       const int64_t rows = std::min(kBlockRows, end - at);
       uint64_t* const block = bits_.data() + (keep ? at - begin : 0) * words_;
-      program_.fill(at, rows, lengths_.sk, block, words_);
+      program_.fill(at, rows, 0, lengths_.sk, block, words_);
       for (int64_t row = 0; row < rows; ++row) add(at + row, block + row * words_);
     }
   }
@@ -196,7 +152,7 @@ std::vector<uint64_t> mask_bits(const ir::Expr& mask, Lengths lengths, int64_t f
   std::vector<uint64_t> bits(rows * words);
   PairProgram program(mask, inputs);
   for (int64_t at = 0; at < rows; at += kBlockRows) {
-    program.fill(first + at, std::min(kBlockRows, rows - at), lengths.sk, bits.data() + at * words, words);
+    program.fill(first + at, std::min(kBlockRows, rows - at), 0, lengths.sk, bits.data() + at * words, words);
   }
   return bits;
 }

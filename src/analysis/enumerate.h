@@ -4,18 +4,11 @@
 // rows. Memory: sixteen rows of bits a thread, with a checksum the rows of a unit of work (row_totals.h), never the matrix.
 #pragma once
 #include <cstdint>
-#include <map>
-#include <string>
 #include <vector>
 #include "src/analysis/counts.h"
+#include "src/analysis/pair_program.h"
 
 namespace heddle::analysis {
-
-/// The values of a mask's names but q and k, and its tables.
-struct MaskInputs {
-  std::map<std::string, int64_t> ints;
-  ir::Tables tables{};
-};
 
 /// All fields that the request names, except proof and milliseconds.
 MaskCounts enumerate(const ir::Expr& mask, Lengths lengths, const CountRequest& request, const MaskInputs& inputs);

@@ -1,8 +1,10 @@
 #include "src/analysis/facts.h"
+#include <algorithm>
 #include <map>
 #include "heddle/error.h"
 #include "src/analysis/components.h"
 #include "src/analysis/digits.h"
+#include "src/analysis/empty_lengths.h"
 #include "src/analysis/hulls.h"
 #include "src/ir/attention_problem.h"
 #include "src/ir/rewrite.h"
@@ -104,6 +106,11 @@ struct MaskFacts::State {
   }
 
   StageLog log(const std::string& prefix) { return {prefix, options.budget, &costs}; }
+  /// For what counts and reports can do without: with fixed lengths a second try seldom finds more than the first.
+  StageLog log(const std::string& prefix, const Rung& rung) {
+    constexpr uint64_t kSecondTry = 8;
+    return {prefix, rung.proof == Proof::Symbolic ? options.budget : std::max<uint64_t>(options.budget / kSecondTry, 1), &costs};
+  }
 
   /// The first result of two ways.
   template <class Result, class First, class Second>
@@ -135,6 +142,7 @@ struct MaskFacts::State {
       if (auto found = rows_of(rungs[i])) {
         rows = std::move(found);
         rows->rung = i;
+        rows->nest = for_empty_lengths(std::move(rows->nest));
         rows->components = affine_components(rows->nest);
       }
     }
@@ -154,10 +162,12 @@ struct MaskFacts::State {
   std::optional<std::vector<HullPiece>> hulls_of(const Rung& rung, bool transposed) {
     const std::string name = transposed ? "column hulls" : "row hulls";
     const Expr outer = ir::var(transposed ? "k" : "q"), length = ir::var(transposed ? "Sq" : "Sk");
-    return attempt<std::vector<HullPiece>>(
-        rung.digits ? &*rung.digits : nullptr,
-        [&] { return line_hulls(rung.source, {outer, subtract(length, ir::int_const(1)), {}}, log(name)); },
-        [&](const DigitMask& digits) { return digit_hulls(digits, outer, length, log(name + " by digits")); });
+    const auto by_digits = [&](const DigitMask& digits) { return digit_hulls(digits, outer, length, log(name + " by digits", rung)); };
+    const auto flat = [&]() -> std::vector<HullPiece> {
+      if (rung.digits && rung.digits->couples()) throw OverBudget("digits are shorter");
+      return line_hulls(rung.source, {outer, subtract(length, ir::int_const(1)), {}}, log(name, rung));
+    };
+    return attempt<std::vector<HullPiece>>(rung.digits ? &*rung.digits : nullptr, flat, by_digits);
   }
 
   std::optional<LineHulls> find_hulls(bool transposed) {
@@ -173,13 +183,13 @@ struct MaskFacts::State {
     const std::string name = "tiles " + std::to_string(shape.rows) + "x" + std::to_string(shape.cols) + (transposed ? "^T" : "");
     const auto relation = [&](TileNests nests) {
       nests = bounded_tiles(std::move(nests), ir::var(transposed ? "NQ" : "NK"), ir::var(transposed ? "NQF" : "NF"));
-      return TileRelation{shape, rung.proof, std::move(nests.partial), std::move(nests.full)};
+      return TileRelation{shape, rung.proof, for_empty_lengths(std::move(nests.partial)), for_empty_lengths(std::move(nests.full))};
     };
     const NestNames names{ir::var(transposed ? "kb" : "qb"), transposed ? "qb" : "kb", {}, {}};
     return attempt<TileRelation>(
         rung.digits && tiles_follow_digits(*rung.digits, shape) ? &*rung.digits : nullptr,
-        [&] { return relation(tile_stages.nests(rung.source, shape, transposed, names, log(name))); },
-        [&](const DigitMask& digits) { return relation(digit_tiles(digits, shape, transposed, tile_stages, log(name + " by digits"))); });
+        [&] { return relation(tile_stages.nests(rung.source, shape, transposed, names, log(name, rung))); },
+        [&](const DigitMask& digits) { return relation(digit_tiles(digits, shape, transposed, tile_stages, log(name + " by digits", rung))); });
   }
 
   Lattice find_lattice() {

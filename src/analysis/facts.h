@@ -49,8 +49,9 @@ struct HullPiece {
   ir::Expr first, last;          ///< Int, inclusive; first <= last where the guards hold.
 };
 
-/// Hulls of all lines inside the mask. Several pieces may hold for one line: its hull goes from the least `first` to the greatest
-/// `last` of them. Free names: q of rows, k of columns; Sq, Sk, b, h and params.
+/// Hulls of all lines inside the mask, where Sq and Sk are at least 1 (without queries or keys no line has any). Several pieces may hold
+/// for one line: its hull goes from the least `first` to the greatest `last` of them. Free names: q of rows, k of columns; Sq, Sk, b,
+/// h and params.
 struct LineHulls {
   Proof proof = Proof::Symbolic;
   std::vector<HullPiece> pieces;
@@ -110,7 +111,8 @@ class MaskFacts {
   std::unique_ptr<State> state_;
 };
 
-/// Human-readable report of the symbolic facts (what `heddle facts` and `--stage facts` print before the counts).
-std::string print(const MaskFacts& facts, TileShape shape);
+/// Human-readable report of the symbolic facts (what `heddle facts` and `--stage facts` print before the counts). `lines`: with the
+/// lattice and the hulls, which `heddle facts` alone asks for: no kernel needs them, and they take as long as all the rest.
+std::string print(const MaskFacts& facts, TileShape shape, bool lines = true);
 
 }  // namespace heddle::analysis

@@ -20,13 +20,14 @@ std::string component_lines(const MaskFacts& facts) {
   return text;
 }
 
-std::string row_lines(const MaskFacts& facts) {
+std::string row_lines(const MaskFacts& facts, bool lattice_too) {
   std::string text = fmt::format("rows: {}\n", to_string(facts.proof()));
   if (facts.digit_period() != 0) text += fmt::format("digits: positions are y * {0} + x\n", facts.digit_period());
   if (!facts.components().empty()) text += "components:\n" + component_lines(facts);
   if (facts.components().size() != facts.rows().pieces.size()) {
     text += "row nest:\n" + support::indented(ir::print(facts.rows(), "key"), "  ");
   }
+  if (!lattice_too) return text;
   const MaskFacts::Lattice lattice = facts.lattice();
   if (lattice.stride > 1) text += fmt::format("lattice: k ≡ {} (mod {})\n", ir::print(lattice.offset), lattice.stride);
   return text;
@@ -58,10 +59,12 @@ std::string tile_lines(const MaskFacts& facts, TileShape shape) {
 
 }  // namespace
 
-std::string print(const MaskFacts& facts, TileShape shape) {
+std::string print(const MaskFacts& facts, TileShape shape, bool lines) {
   std::string text = fmt::format("mask: {}\n", ir::print(facts.mask()));
   if (!ir::tables(facts.mask()).empty()) return text + mention_line(facts) + "reads tables: counted with their contents\n";
-  text += mention_line(facts) + row_lines(facts) + hull_lines(facts, false) + hull_lines(facts, true) + tile_lines(facts, shape) + "stages:\n";
+  text += mention_line(facts) + row_lines(facts, lines);
+  if (lines) text += hull_lines(facts, false) + hull_lines(facts, true);
+  text += tile_lines(facts, shape) + "stages:\n";
   for (const StageCost& cost : facts.costs()) {
     text += fmt::format("  {:28} {:7.2f} ms {:7} operations  {}\n", cost.name, cost.milliseconds, cost.operations, cost.outcome);
   }

@@ -98,15 +98,12 @@ TileCounts block_tiles(const BitMatrix& matrix, TileShape shape, int64_t first, 
     for (int64_t w = 0; w < matrix.words; ++w) any[w] |= row[w], all[w] &= row[w];
   }
   TileCounts counts;
+  const int64_t rows = std::min(shape.rows, matrix.sq - first);
   for (int64_t k = 0; k < matrix.sk; k += shape.cols) {
-    const int64_t end = std::min(k + shape.cols, matrix.sk);
-    if (next_set(any.data(), matrix.words, k) >= end) {
-      ++counts.empty;
-    } else if (next_clear(all.data(), matrix.words, k) >= end) {
-      ++counts.full;
-    } else {
-      ++counts.partial;
-    }
+    const int64_t end = std::min(k + shape.cols, matrix.sk), area = rows * (end - k);
+    const bool empty = next_set(any.data(), matrix.words, k) >= end;
+    const bool full = !empty && next_clear(all.data(), matrix.words, k) >= end;
+    counts.add(empty ? 0 : full ? area : 1, area, 1);
   }
   return counts;
 }

@@ -102,8 +102,6 @@ TailCode compile_tail(BatchProgram& program, const ClosedPiece& closed, size_t e
   return tail;
 }
 
-using RowStrip = std::pair<int32_t, Strip>;
-
 /// One piece of the nest. Level 0 runs over rows in the program all pieces share; level j over (row, v0, .., v(j-1)).
 class Piece {
  public:
@@ -121,8 +119,9 @@ class Piece {
     step_ = linear(piece.value, piece.loops.back().variable)->coefficient * piece.loops.back().stride;
   }
 
-  /// Appends the strips of rows [0, n) of the shared program's batch, rows ascending.
-  void read(const BatchProgram& shared, int n, std::vector<RowStrip>& out) {
+  /// Appends the strips of rows [0, n) of the shared program's batch, rows ascending. `tally` must outlive this call.
+  void read(const BatchProgram& shared, int n, WorkTally& tally, std::vector<RowStrip>& out) {
+    tally_ = &tally;
     if (expanded_ == 0) return emit(shared, n, nullptr, out);
     for (int lane = 0; lane < n; ++lane) {
       if (shared.value(head_good_, lane)) push_range(0, shared, lane, lane, out);
@@ -187,23 +186,29 @@ class Piece {
       const int n = static_cast<int>(std::min<int64_t>(BatchProgram::kLanes, evaluated - at));
       for (int i = 0; i < n; ++i) fill(last, i, lane, row, loop.first + (at + i) * heads_[last].stride);
       program.run_lanes(n);
+      tally_->add(program.take_work());
       if (at == 0) first = program.value(tail_.rest, 0);
       for (int i = 0; i < n; ++i) pattern_.push_back(program.value(tail_.good, i) != 0);
     }
-    if (evaluated <= 0) return;
-    repeat_pattern(pattern_, loop.count, first, step_, [&](const Strip& strip) { out.emplace_back(row, strip); });
+    if (evaluated > 0) repeat_pattern(pattern_, loop.count, first, step_, [&](const Strip& strip) { put(row, strip, out); });
   }
 
   void flush(size_t at, std::vector<RowStrip>& out) {
     Level& level = *levels_[at];
     const int n = std::exchange(level.filled, 0);
     level.program.run_lanes(n);
+    tally_->add(level.program.take_work());
     if (at + 1 == expanded_) return emit(level.program, n, level.rows.data(), out);
     for (int lane = 0; lane < n; ++lane) push_range(at + 1, level.program, lane, level.rows[lane], out);
     flush(at + 1, out);
   }
 
-  void emit(const BatchProgram& program, int n, const int32_t* rows, std::vector<RowStrip>& out) const {
+  void put(int32_t row, const Strip& strip, std::vector<RowStrip>& out) {
+    tally_->add(kStripSteps);
+    out.push_back({row, strip});
+  }
+
+  void emit(const BatchProgram& program, int n, const int32_t* rows, std::vector<RowStrip>& out) {
     for (int lane = 0; lane < n; ++lane) {
       if (!program.value(tail_.good, lane)) continue;
       const int32_t row = rows ? rows[lane] : lane;
@@ -214,7 +219,7 @@ class Piece {
         outer = std::exchange(inner, tail_.coefficients[i] * tail_.loops[i].stride);
         repeats = std::exchange(count, loop.count);
       }
-      const auto emit_strip = [&](const Strip& strip) { out.emplace_back(row, strip); };
+      const auto emit_strip = [&](const Strip& strip) { put(row, strip, out); };
       if (tail_.lower < 0 && tail_.upper < 0) {
         normalise(first, inner, count, outer, repeats, emit_strip);
         continue;
@@ -229,7 +234,9 @@ class Piece {
   void start(int64_t first_row) { first_row_ = first_row; }
 
  private:
+  static constexpr int64_t kStripSteps = 16;
   size_t expanded_;
+  WorkTally* tally_ = nullptr;
   int64_t first_row_ = 0;
   int64_t period_ = 0, step_ = 0;  ///< Of the last loop, when expanded: iterations and change of the value by one.
   std::vector<bool> pattern_;
@@ -259,13 +266,15 @@ void collect(const ir::NestPiece& piece, std::set<std::string>& names) {
 }  // namespace
 
 struct NestRows::State {
+  explicit State(WorkMeter& meter) : tally(meter) {}
+  WorkTally tally;
   BatchProgram program;  ///< Level 0 of all pieces.
   int row_node = -1;
   std::vector<Piece> pieces;
   std::vector<RowStrip> strips;  ///< Of the current batch, piece by piece.
 };
 
-NestRows::NestRows(const ir::LoopNest& nest, const std::string& row, const Ints& ints) : state_(std::make_unique<State>()) {
+NestRows::NestRows(const ir::LoopNest& nest, const std::string& row, const Ints& ints, WorkMeter& meter) : state_(std::make_unique<State>(meter)) {
   state_->row_node = state_->program.declare(row, BatchProgram::Slot::Lane);
   Ints fixed = ints;
   fixed.erase(row);
@@ -277,33 +286,21 @@ NestRows::NestRows(const ir::LoopNest& nest, const std::string& row, const Ints&
 }
 
 NestRows::~NestRows() = default;
-NestRows::NestRows(NestRows&&) noexcept = default;
-
-int NestRows::batch() { return BatchProgram::kLanes; }
+static_assert(RowSource::kMostRows == BatchProgram::kLanes);
 
 void NestRows::read(int64_t first, int n, RowBatch& out) {
   State& state = *state_;
   int64_t* lanes = state.program.lanes(state.row_node);
   for (int i = 0; i < n; ++i) lanes[i] = first + i;
   state.program.run_lanes(n);
+  state.tally.add(state.program.take_work());
   state.strips.clear();
   for (Piece& piece : state.pieces) {
     piece.start(first);
-    piece.read(state.program, n, state.strips);
+    piece.read(state.program, n, state.tally, state.strips);
   }
-  out.first_row = first;
-  out.begin.assign(n + 1, 0);
-  for (const auto& [row, strip] : state.strips) ++out.begin[row + 1];
-  for (int i = 0; i < n; ++i) out.begin[i + 1] += out.begin[i];
-  out.strips.resize(state.strips.size());
-  std::array<int32_t, BatchProgram::kLanes> next;
-  std::copy(out.begin.begin(), out.begin.end() - 1, next.begin());
-  for (const auto& [row, strip] : state.strips) out.strips[next[row]++] = strip;
-  for (int i = 0; i < n; ++i) {
-    const auto from = out.strips.begin() + out.begin[i], to = out.strips.begin() + out.begin[i + 1];
-    const auto ascending = [](const Strip& a, const Strip& b) { return a.first < b.first; };
-    if (!std::is_sorted(from, to, ascending)) std::sort(from, to, ascending);
-  }
+  state.tally.flush();
+  store_rows(state.strips, first, n, out);
 }
 
 std::vector<std::string> free_names(const ir::LoopNest& nest, const std::string& row) {

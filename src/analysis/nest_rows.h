@@ -8,32 +8,18 @@
 #include <memory>
 #include <string>
 #include <vector>
-#include "src/analysis/strip.h"
+#include "src/analysis/row_source.h"
 #include "src/ir/loop_nest.h"
 
 namespace heddle::analysis {
 
-/// Strips of consecutive rows, row by row; the strips of a row are disjoint and ascend by first column.
-struct RowBatch {
-  int64_t first_row = 0;
-  std::vector<Strip> strips;
-  std::vector<int32_t> begin;  ///< Of row i: strips[begin[i]] .. strips[begin[i + 1]]; one more entry than rows.
-  int rows() const { return static_cast<int>(begin.size()) - 1; }
-  const Strip* row(int i) const { return strips.data() + begin[i]; }
-  int size(int i) const { return begin[i + 1] - begin[i]; }
-};
-
-/// Not thread safe: one object a thread.
-class NestRows {
+class NestRows : public RowSource {
  public:
   /// `row`: the row variable (q or qb); `ints`: values of every other free name. Throws InternalError when one is missing.
-  NestRows(const ir::LoopNest& nest, const std::string& row, const std::map<std::string, int64_t>& ints);
-  ~NestRows();
-  NestRows(NestRows&&) noexcept;
+  NestRows(const ir::LoopNest& nest, const std::string& row, const std::map<std::string, int64_t>& ints, WorkMeter& meter);
+  ~NestRows() override;
 
-  static int batch();  ///< Most rows of one read.
-  /// Rows [first, first + n), n <= batch(). `out` is reused.
-  void read(int64_t first, int n, RowBatch& out);
+  void read(int64_t first, int n, RowBatch& out) override;
 
  private:
   struct State;

@@ -36,6 +36,7 @@ struct RowTotals {
 
 inline void merge(TileCounts& to, const TileCounts& from) {
   to.empty += from.empty, to.full += from.full, to.partial += from.partial;
+  to.full_pairs += from.full_pairs, to.partial_pairs += from.partial_pairs;
 }
 
 /// How rows are cut into units of work: whole row blocks of every tile shape, at least about `least` rows.

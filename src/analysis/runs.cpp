@@ -38,6 +38,7 @@ int64_t RunCounter::merged_runs(const Strip* strips, int n) {
     }
   }
   std::sort(runs_.begin(), runs_.end(), [](const Run& a, const Run& b) { return a.first < b.first; });
+  work_ += 16 * static_cast<int64_t>(runs_.size());
   int64_t total = 1;
   for (size_t i = 1; i < runs_.size(); ++i) total += runs_[i].first != runs_[i - 1].last + 1;
   return total;
@@ -54,6 +55,7 @@ int64_t RunCounter::pieces(const Strip* strips, int n) {
   columns_.clear();
   for (int i = 0; i < n; ++i) each_column(strips[i], [&](int64_t column) { columns_.push_back(column); });
   std::sort(columns_.begin(), columns_.end());
+  work_ += 16 * static_cast<int64_t>(columns_.size());
   for (int64_t column : columns_) scanner.take(column, 1, 1);
   return scanner.pieces();
 }

@@ -3,6 +3,7 @@
 // Closed form, O(strips), where strips do not interleave (O(inner progressions) for the pieces); a merge over columns otherwise.
 #pragma once
 #include <cstdint>
+#include <utility>
 #include <vector>
 #include "src/analysis/strip.h"
 
@@ -16,10 +17,14 @@ class RunCounter {
   /// it goes on while the distance repeats; the next piece starts at the next column. [0 1 2 9 11] is 2.
   int64_t pieces(const Strip* strips, int n);
 
+  /// Steps beyond those of closed forms since the last call.
+  int64_t take_work() { return std::exchange(work_, 0); }
+
  private:
   struct Run {
     int64_t first, last;
   };
+  int64_t work_ = 0;
   int64_t merged_runs(const Strip* strips, int n);
   std::vector<Run> runs_;        ///< Scratch.
   std::vector<int64_t> columns_;

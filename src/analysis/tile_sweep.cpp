@@ -1,11 +1,15 @@
 #include "src/analysis/tile_sweep.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <numeric>
 
 namespace heddle::analysis {
 namespace {
 
 constexpr int64_t kLongestPeriod = 4096;  ///< Beyond it a row block is counted tile by tile.
+constexpr int64_t kKeysOfAnEntry = 32;    ///< That take as long as an entry does.
+constexpr int64_t kTilesOfAStep = 8;
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -33,7 +37,28 @@ void TileSweep::add(int64_t row, const Strip* strips, int n) {
   if ((row + 1) % shape_.rows == 0 || row + 1 == lengths_.sq) finish_block(row);
 }
 
+/// One progression with a key or none in each tile that closed forms would take apart into too many others.
+bool TileSweep::is_sparse(const Strip& strip) const {
+  if (strip.repeats > 1 || strip.stride <= shape_.cols) return false;
+  return strip.count <= kKeysOfAnEntry * (shape_.cols / std::gcd(strip.stride, shape_.cols));
+}
+
+void TileSweep::add_keys(const Strip& strip) {
+  work_ += strip.count;
+  if (!has_dense_) dense_.assign(static_cast<size_t>(key_tiles_), 0), has_dense_ = true;
+  const int64_t cols = shape_.cols, tiles = strip.stride / cols, rest = strip.stride % cols;
+  int64_t tile = strip.first / cols, column = strip.first % cols;
+  for (int64_t i = 0; i < strip.count; ++i) {
+    ++dense_[static_cast<size_t>(tile)];
+    column += rest;
+    const bool next = column >= cols;
+    tile += tiles + next;
+    column -= next ? cols : 0;
+  }
+}
+
 void TileSweep::add_strip(const Strip& strip) {
+  if (is_sparse(strip)) return add_keys(strip);
   if (strip.repeats == 1 || strip.step % shape_.cols == 0) return add_aligned(strip);
   const int64_t parts = std::lcm(strip.step, shape_.cols) / strip.step;
   for (int64_t j = 0; j < std::min(parts, strip.repeats); ++j) {
@@ -79,6 +104,7 @@ void TileSweep::add_tiles(int64_t first, int64_t tiles, int64_t amount, int64_t 
 }
 
 void TileSweep::add_entry(int64_t first, int64_t step, int64_t count, int64_t amount) {
+  ++work_;
   if (count == 1) step = 1;
   int32_t& recent = recent_[slot_of(first, step, count)];
   if (recent >= 0) {
@@ -90,10 +116,6 @@ void TileSweep::add_entry(int64_t first, int64_t step, int64_t count, int64_t am
   }
   recent = static_cast<int32_t>(entries_.size());
   entries_.push_back({first, step, count, amount});
-}
-
-void TileSweep::classify(int64_t amount, int64_t area, int64_t tiles) {
-  (amount == 0 ? counts_.empty : amount == area ? counts_.full : counts_.partial) += tiles;
 }
 
 int64_t TileSweep::period() const {
@@ -120,10 +142,9 @@ void TileSweep::finish_block(int64_t row) {
   const int64_t from = rows < shape_.rows ? 0 : first_tile_;
   if (from < key_tiles_) {
     if (from > 0) clip_entries(from);
-    const int64_t length = period();
+    const int64_t length = has_dense_ ? 0 : period();
     if (length == 0) {
-      finish_dense(rows);
-      if (from > 0) counts_.empty -= from;
+      finish_dense(rows, from);
     } else {
       residues_.assign(length, 0);
       make_events();
@@ -141,6 +162,7 @@ void TileSweep::finish_block(int64_t row) {
 
 void TileSweep::make_events() {
   events_.clear();
+  work_ += 8 * static_cast<int64_t>(entries_.size());
   for (size_t i = 0; i < entries_.size(); ++i) {
     const Entry& entry = entries_[i];
     events_.push_back({entry.first, static_cast<int32_t>(i), true});
@@ -157,6 +179,7 @@ void TileSweep::apply(const Event& event, int64_t& base) {
     return;
   }
   const auto length = static_cast<int64_t>(residues_.size());
+  work_ += length / entry.step;
   for (int64_t r = entry.first % entry.step; r < length; r += entry.step) residues_[r] += change;
 }
 
@@ -168,29 +191,42 @@ void TileSweep::count_segment(int64_t from, int64_t to, int64_t base, int64_t ro
     return count_segment(whole, to, base, rows);
   }
   const int64_t area = rows * (from < whole ? shape_.cols : lengths_.sk % shape_.cols);
-  if (length == 1) return classify(base, area, to - from);
+  if (length == 1) return counts_.add(base, area, to - from);
+  work_ += std::min(to - from, length);
   for (int64_t tile = from; tile < std::min(to, from + length); ++tile) {
-    classify(base + residues_[tile % length], area, (to - tile - 1) / length + 1);
+    counts_.add(base + residues_[tile % length], area, (to - tile - 1) / length + 1);
   }
 }
 
-void TileSweep::finish_dense(int64_t rows) {
-  dense_.assign(key_tiles_, 0);
+void TileSweep::finish_dense(int64_t rows, int64_t first_tile) {
+  if (!has_dense_) dense_.assign(static_cast<size_t>(key_tiles_), 0);
+  has_dense_ = false;
+  work_ += key_tiles_ / kTilesOfAStep;
   for (const Entry& entry : entries_) {
-    for (int64_t i = 0; i < entry.count; ++i) dense_[entry.first + i * entry.step] += entry.amount;
+    work_ += entry.count;
+    for (int64_t i = 0; i < entry.count; ++i) dense_[static_cast<size_t>(entry.first + i * entry.step)] += entry.amount;
   }
-  for (int64_t tile = 0; tile < key_tiles_; ++tile) {
-    const int64_t cols = std::min(shape_.cols, lengths_.sk - tile * shape_.cols);
-    classify(dense_[tile], rows * cols, 1);
-  }
+  const int64_t whole = lengths_.sk / shape_.cols;
+  const auto class_of = [&](int64_t first, int64_t end, int64_t area) {
+    const auto from = dense_.begin() + first, to = dense_.begin() + end;
+    const auto empty = std::count(from, to, 0), full = std::count(from, to, area);
+    counts_.add(0, area, empty);
+    counts_.add(area, area, full);
+    if (area > 1) counts_.add(1, area, end - first - empty - full);
+  };
+  if (first_tile < whole) class_of(first_tile, whole, rows * shape_.cols);
+  class_of(std::max(first_tile, whole), key_tiles_, rows * (lengths_.sk % shape_.cols));
 }
 
-void add_whole_tiles(const Strip* partial, int n_partial, const Strip* full, int n_full, int64_t whole_tiles, TileCounts& counts) {
-  int64_t partials = 0, fulls = 0;
-  for (int i = 0; i < n_partial; ++i) partials += count_below(partial[i], whole_tiles);
-  for (int i = 0; i < n_full; ++i) fulls += count_below(full[i], whole_tiles);
-  counts.partial += partials;
-  counts.full += fulls;
+void add_whole_tiles(TileStrips partial, TileStrips full, int64_t whole_tiles, int64_t area, TileCounts& counts) {
+  const auto below = [whole_tiles](TileStrips tiles) {
+    int64_t all = 0;
+    for (int i = 0; i < tiles.n; ++i) all += count_below(tiles.strips[i], whole_tiles);
+    return all;
+  };
+  const int64_t partials = below(partial), fulls = below(full);
+  counts.partial += partials, counts.partial_pairs += partials * area;
+  counts.full += fulls, counts.full_pairs += fulls * area;
   counts.empty += whole_tiles - partials - fulls;
 }
 

@@ -60,7 +60,7 @@ std::string json_text(const engine::PictureCells& cells) {
     rows.push_back(std::vector<int64_t>(first, first + cells.cols));
   }
   const Json tiles = {{"full", cells.tiles.full}, {"partial", cells.tiles.partial}, {"empty", cells.tiles.empty}};
-  const Json json = {{"mask", cells.mask}, {"sq", cells.sq}, {"sk", cells.sk}, {"nnz", cells.nnz}, {"proof", cells.proof},
+  const Json json = {{"mask", cells.mask}, {"sq", cells.sq}, {"sk", cells.sk}, {"nnz", cells.nnz}, {"proof", cells.proof}, {"sampled", cells.sampled},
                      {"tiles", {{fmt::format("{}x{}", cells.tile_rows, cells.tile_cols), tiles}}},
                      {"cell", {{"rows", cells.cell_rows}, {"cols", cells.cell_cols}}},
                      {"allowed", rows}, {"milliseconds", cells.milliseconds}};

@@ -25,7 +25,7 @@ struct CompiledKernel {
 /// What `heddle facts` shows, already counted; JSON text has the keys of the case files.
 struct FactsReport {
   std::string text, json;
-  int64_t nnz = 0;  ///< Allowed pairs.
+  std::optional<int64_t> nnz;  ///< Allowed pairs; nullopt where they could only be estimated.
 };
 /// Above this many rows or keys columns, pieces and the checksum, which visit pairs, are not counted.
 inline constexpr int64_t kMaxVisitedRows = int64_t{1} << 16;

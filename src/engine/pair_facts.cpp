@@ -24,7 +24,9 @@ std::optional<PairCount> pairs_by_facts(const ir::AttentionProblem& problem, con
   if (masks > kMaxFactMasks) return std::nullopt;
   PairCount pairs{.allowed = 0, .all = all, .rows = use.sq};
   for (int64_t head = 0; head < masks; ++head) {
-    pairs.allowed += heads / static_cast<double>(masks) * static_cast<double>(compiler().facts(request_of(problem, use, head, threads)).nnz);
+    const std::optional<int64_t> nnz = compiler().facts(request_of(problem, use, head, threads)).nnz;
+    if (!nnz) return std::nullopt;
+    pairs.allowed += heads / static_cast<double>(masks) * static_cast<double>(*nnz);
   }
   return pairs;
 } catch (const ToolchainError&) {

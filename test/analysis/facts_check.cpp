@@ -152,6 +152,40 @@ std::string check_tiles(const TileRelation& relation, bool transposed, const Den
   return "";
 }
 
+Ends ends_of(const LineHulls& hulls, const Ints& ints, std::string& wrong) {
+  ir::Environment environment;
+  environment.ints = ints;
+  Ends ends;
+  for (const HullPiece& piece : hulls.pieces) {
+    bool holds = true;
+    for (const ir::Expr& guard : piece.guards) holds = holds && ir::evaluate_bool(guard, environment);
+    if (!holds) continue;
+    const int64_t first = ir::evaluate_int(piece.first, environment), last = ir::evaluate_int(piece.last, environment);
+    if (first > last) wrong = "a piece holds and has nothing";
+    ends = {std::min(ends.first, first), std::max(ends.last, last)};
+  }
+  if (ir::evaluate_bool(hulls.empty, environment) != (ends.first > ends.last)) wrong = "not empty where " + ir::print(hulls.empty);
+  return ends;
+}
+
+std::string check_hulls(const LineHulls& hulls, bool transposed, const DenseMask& dense) {
+  const int64_t lines = transposed ? dense.lengths.sk : dense.lengths.sq, length = transposed ? dense.lengths.sq : dense.lengths.sk;
+  Ints ints = dense.ints;
+  for (int64_t line = 0; line < lines; ++line) {
+    Ends wanted;
+    for (int64_t i = 0; i < length; ++i) {
+      if (transposed ? dense.at(i, line) : dense.at(line, i)) wanted = {std::min(wanted.first, i), i};
+    }
+    ints[transposed ? "k" : "q"] = line;
+    std::string wrong;
+    const Ends found = ends_of(hulls, ints, wrong);
+    if (found == wanted && wrong.empty()) continue;
+    return fmt::format("{} {} at Sq = {}, Sk = {}: {} .. {} for {} .. {} {}", transposed ? "column" : "row", line, dense.lengths.sq,
+                       dense.lengths.sk, found.first, found.last, wanted.first, wanted.last, wrong);
+  }
+  return "";
+}
+
 std::string check_facts(const MaskFacts& facts, const std::vector<TileShape>& shapes, Lengths lengths, const Ints& ints) {
   const DenseMask dense(facts.mask(), lengths, ints);
   if (facts.proof() != Proof::Enumerated) {

@@ -1,6 +1,7 @@
 // Compares what facts say with the formula itself, pair by pair, at given lengths.
 #pragma once
 #include <gtest/gtest.h>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -38,7 +39,17 @@ std::string check_lattice(const MaskFacts& facts, const DenseMask& dense);
 /// either have an allowed pair or touch the rim of queries.
 std::string check_tiles(const TileRelation& relation, bool transposed, const DenseMask& dense);
 
-/// All of the above.
+/// First and last; first > last of a line without any.
+struct Ends {
+  int64_t first = std::numeric_limits<int64_t>::max(), last = -1;
+  bool operator==(const Ends&) const = default;
+};
+/// Of the pieces that hold; `wrong` gets what they contradict.
+Ends ends_of(const LineHulls& hulls, const Ints& ints, std::string& wrong);
+/// Hulls of rows, or of columns, are those of the mask.
+std::string check_hulls(const LineHulls& hulls, bool transposed, const DenseMask& dense);
+
+/// All of the above but hulls.
 std::string check_facts(const MaskFacts& facts, const std::vector<TileShape>& shapes, Lengths lengths, const Ints& ints = {});
 
 }  // namespace heddle::analysis::test

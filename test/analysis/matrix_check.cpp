@@ -90,6 +90,8 @@ TileCounts count_tiles(const ByteMatrix& matrix, TileShape shape) {
         for (int64_t j = k; j < std::min(k + shape.cols, matrix.sk); ++j) ++all, set += matrix.at(i, j);
       }
       ++(set == 0 ? counts.empty : set == all ? counts.full : counts.partial);
+      if (set == all) counts.full_pairs += all;
+      if (set > 0 && set < all) counts.partial_pairs += all;
     }
   }
   return counts;

@@ -76,6 +76,34 @@ TEST(FactsCommand, TextNamesTheCounts) {
   EXPECT_NE(outcome.out.find("5050"), std::string::npos) << outcome.out;
 }
 
+TEST(FactsCommand, SharesOfPairsAndOfTiles) {
+  const json found = facts({"--mask", "k <= q", "--sq", "10", "--sk", "9", "--tile", "4x4", "--tile", "16x16"});
+  EXPECT_EQ(found["nnz"], 54);
+  EXPECT_EQ(found["density"], 54.0 / 90);
+  EXPECT_EQ(found["tile_pairs"]["4x4"], (json{{"density", 6.0 / 9}, {"full_pairs", 16 + 8 + 8 + 2}, {"partial_pairs", 16 + 16}, {"allowed_in_partial", 20}}));
+  EXPECT_EQ(found["tile_pairs"]["16x16"], (json{{"density", 1.0}, {"full_pairs", 0}, {"partial_pairs", 90}, {"allowed_in_partial", 54}}));
+  const Outcome text = heddle_command({"facts", "--mask", "k <= q", "--sq", "128"});
+  EXPECT_NE(text.out.find("  tiles 64x64: 1 full, 2 partial, 1 empty\n    visited: 75% of the tiles, 12288 pairs, 67.19% of them allowed\n"),
+            std::string::npos)
+      << text.out;
+  EXPECT_EQ(facts({"--mask", "k > q", "--sq", "1"})["tile_pairs"]["64x64"]["density"], 0.0);
+}
+
+/// Without a closed form, and of too many pairs to evaluate them all.
+TEST(FactsCommand, WhatTakesTooLongIsEstimated) {
+  const std::vector<std::string> arguments = {"--mask", "q * k % 11 < 4", "--sq", "1048576"};
+  const json found = facts(arguments);
+  EXPECT_EQ(found["exact"], false);
+  EXPECT_FALSE(found.contains("nnz"));
+  const json& density = found["sample"]["density"];
+  EXPECT_NEAR(density["value"].get<double>(), 1 / 11.0 + 10 / 11.0 * 4 / 11, 2 * density["error"].get<double>());
+  EXPECT_EQ(found["sample"]["tiles"]["64x64"]["partial"]["value"], 1.0);
+  EXPECT_EQ(found["sample"]["tiles"]["64x64"]["of"], 1 << 28);
+  std::vector<std::string> text = {"facts"};
+  text.insert(text.end(), arguments.begin(), arguments.end());
+  EXPECT_NE(heddle_command(text).out.find("estimated at 1048576 x 1048576, for an exact count takes too long (+-: 95% confidence):\n"), std::string::npos);
+}
+
 TEST(FactsCommand, HullsOfRowsAndColumns) {
   const json found = facts({"--mask", "k <= q && q - k < 256", "--sq", "512"});
   EXPECT_EQ(found["row_hulls"]["proof"], "symbolic");

@@ -116,6 +116,12 @@ TEST(Legend, Texts) {
   EXPECT_EQ(pairs_text(cells), "36 of 8 x 8 pairs allowed (56.2%)");
   EXPECT_EQ(cell_text(cells), "one cell: 2 x 4 pairs");
   EXPECT_EQ(cell_text(cells_of(causal, {2, 2})), "one cell: one pair");
+  EXPECT_EQ(facts_text(cells), "facts: symbolic");
+  PictureCells estimated = cells;
+  estimated.sampled = 3;
+  EXPECT_EQ(pairs_text(estimated), "about 36 of 8 x 8 pairs allowed (56.2%)");
+  EXPECT_EQ(cell_text(estimated), "one cell: 2 x 4 pairs, 3 of them sampled");
+  EXPECT_EQ(facts_text(estimated), "estimated: an exact count takes too long");
   EXPECT_EQ(tile_text(cells), "tiles 4x4");
   EXPECT_EQ(nothing_text(cells_of(causal, {0, 5})), "0 queries and 5 keys: there is no pair to draw");
 }

@@ -103,6 +103,12 @@ std::string with_line_break(std::string text) {
   return text;
 }
 
+std::string estimate_summary(const nlohmann::json& facts) {
+  const nlohmann::json& density = facts["sample"]["density"];
+  return fmt::format("  about {:.3g}% (+- {:.2g}%) of the pairs allowed, estimated from {} of them; {:.1f} ms\n", 100 * density["value"].get<double>(),
+                     100 * density["error"].get<double>(), facts["sample"]["pairs"].get<int64_t>(), facts["milliseconds"].get<double>());
+}
+
 }  // namespace
 
 JobResult facts_text(const engine::FactsRequest& request) {
@@ -111,6 +117,7 @@ JobResult facts_text(const engine::FactsRequest& request) {
 
 JobResult facts_summary(const engine::FactsRequest& request) {
   const auto json = nlohmann::json::parse(engine::compiler().facts(request).json);
+  if (!json["exact"].get<bool>()) return {kDone, estimate_summary(json), false};
   const double all = static_cast<double>(request.sq) * static_cast<double>(request.sk), nnz = json["nnz"].get<double>();
   std::string text = fmt::format("  {:.0f} of {:.0f} pairs allowed ({:.4g}%), {} empty rows; {}, {:.1f} ms\n", nnz, all,
                                  all > 0 ? 100 * nnz / all : 0, json["empty_rows"].get<int64_t>(), json["proof"].get<std::string>(),

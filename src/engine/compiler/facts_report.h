@@ -5,7 +5,7 @@
 namespace heddle::engine {
 
 /// Analyses the mask and counts. The JSON object has the keys of a case file's `results` (test/cases/README.md), and `mask`, `sq`,
-/// `sk`, `components`, `components_complete` (every allowed pair is in one of them), `proof`, `milliseconds`. Throws UserError when
+/// `sk`, `exact`, `components`, `components_complete` (every allowed pair is in one of them), `proof`, `milliseconds`. Throws UserError when
 /// the mask mentions a name without a value.
 FactsReport facts_report(const FactsRequest& request);
 

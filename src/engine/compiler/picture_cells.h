@@ -8,8 +8,8 @@ namespace heddle::engine {
 /// then fit into tiles or tiles into cells.
 int64_t cell_size(int64_t length, int64_t most, int64_t tile);
 
-/// Analyses the mask and counts. Throws UserError when the mask mentions a name without a value, and when it has no closed form and
-/// too many pairs to evaluate.
+/// Analyses the mask and counts, in bounded time: where an exact count takes too many steps, cells and tiles are estimated. Throws
+/// UserError when the mask mentions a name without a value.
 PictureCells picture_cells(const PictureRequest& request);
 
 }  // namespace heddle::engine

@@ -20,6 +20,7 @@ struct PictureCells {
   int64_t tile_rows = 64, tile_cols = 64;
   TileTally tiles;
   int64_t nnz = 0;                      ///< Allowed pairs of the mask.
+  int64_t sampled = 0;                  ///< Pairs of a cell from which `allowed`, `tiles` and `nnz` are estimated; 0: they are exact.
   std::string proof;                    ///< How the facts behind the counts were established.
   double milliseconds = 0;              ///< Of analysis and counting.
 };

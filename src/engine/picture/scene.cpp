@@ -142,9 +142,9 @@ class Painter {
   void add_legend() {
     int y = top_ + down_.size() + kLine;
     const TileTally& tiles = cells_.tiles;
-    for (const auto& [shade, text] : {std::pair{Shade::Full, fmt::format("full {}: {}", tile_text(cells_), tiles.full)},
-                                      {Shade::All, fmt::format("partial {}: {}", tile_text(cells_), tiles.partial)},
-                                      {Shade::Empty, fmt::format("empty {}: {}", tile_text(cells_), tiles.empty)}}) {
+    for (const auto& [shade, text] : {std::pair{Shade::Full, fmt::format("full {}: {}{}", tile_text(cells_), about(cells_), tiles.full)},
+                                      {Shade::All, fmt::format("partial {}: {}{}", tile_text(cells_), about(cells_), tiles.partial)},
+                                      {Shade::Empty, fmt::format("empty {}: {}{}", tile_text(cells_), about(cells_), tiles.empty)}}) {
       swatch(kMargin, y, shade, text);
       y += kLine;
     }
@@ -152,7 +152,7 @@ class Painter {
     y += kLine;
     add_scale(y);
     y += kLine;
-    label(kMargin, y, Anchor::Start, cell_text(cells_) + "; facts: " + cells_.proof);
+    label(kMargin, y, Anchor::Start, cell_text(cells_) + "; " + facts_text(cells_));
     y += kLine;
     label(kMargin, y, Anchor::Start, pairs_text(cells_));
     scene_.height = y + kLine + kMargin / 2;

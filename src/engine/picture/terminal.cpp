@@ -125,13 +125,13 @@ class TextPainter {
     const TileTally& tiles = cells_.tiles;
     const bool pairs = shows_pairs(cells_);
     const std::string partial = (pairs ? "" : painted(Shade::UpTo25, 1) + painted(Shade::UpTo75, 1)) + painted(Shade::All, 1);
-    add_line(fmt::format("{}: {} full {}, {} partial {}, {} empty {}", tile_text(cells_), tiles.full, painted(Shade::Full, 1), tiles.partial,
+    add_line(fmt::format("{}: {}{} full {}, {} partial {}, {} empty {}", tile_text(cells_), about(cells_), tiles.full, painted(Shade::Full, 1), tiles.partial,
                          partial, tiles.empty, painted(Shade::Empty, 1)));
     if (!pairs) {
       add_line(fmt::format("in partial tiles: {} up to 25%, {} up to 75%, {} more, blank none", painted(Shade::UpTo25, 1), painted(Shade::UpTo75, 1),
                            painted(Shade::All, 1)));
     }
-    add_line(fmt::format("{}; facts: {}", cell_text(cells_), cells_.proof));
+    add_line(fmt::format("{}; {}", cell_text(cells_), facts_text(cells_)));
     add_line(pairs_text(cells_));
   }
 
