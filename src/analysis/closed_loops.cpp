@@ -8,6 +8,7 @@
 #include "src/analysis/affine_expr.h"
 #include "src/analysis/batch_program.h"
 #include "src/analysis/linear_expr.h"
+#include "src/analysis/quotient_bounds.h"
 #include "src/analysis/periodic_expr.h"
 #include "src/ir/rewrite.h"
 
@@ -119,7 +120,8 @@ std::optional<std::vector<ClosedPiece>> split_by_runs(const ir::NestPiece& piece
 
 }  // namespace
 
-std::vector<ClosedPiece> close_loops(const ir::NestPiece& piece, const std::string& row, const Ints& ints) {
+std::vector<ClosedPiece> close_loops(const ir::NestPiece& given, const std::string& row, const Ints& ints) {
+  const ir::NestPiece piece = with_quotient_bounds(given);
   if (auto pieces = split_by_runs(piece, row, ints)) return *std::move(pieces);
   return {with_value_bounds(piece)};
 }

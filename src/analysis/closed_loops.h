@@ -1,7 +1,7 @@
 // Pieces of a nest rewritten so that as many of their inner loops as possible are closed: a row of them is one strip, not a walk.
 //
 // Bounds of the inner of two loops that only bound the value (the end of an axis in the last line of an image) are taken out of the
-// loop, and conditions that repeat and do not depend on the row (`k % 128 >= 120`) become a loop over their runs in a period.
+// loop, conditions on a quotient of the variable (`128 * (k / 128) + 1023 >= q`) become bounds, and conditions that repeat and do not depend on the row (`k % 128 >= 120`) become a loop over their runs in a period.
 #pragma once
 #include <algorithm>
 #include <cstdint>

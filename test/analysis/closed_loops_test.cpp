@@ -52,6 +52,24 @@ ir::NestPiece filtered(const std::string& condition) {
   return {{}, {{"k", {ir::var("low")}, {ir::var("high")}, 1, nullptr}}, {parse_mask(condition, {"low", "high"})}, ir::var("k")};
 }
 
+/// for (k = low; k <= high; k += 3) if (condition) visit(2 * k)
+TEST(ClosedLoops, ConditionsOnQuotientsBecomeBounds) {
+  for (const char* condition : {"7 * (k / 7) + 3 >= q", "q - 7 * (k / 7) < 9", "(2 * k + q) / 5 <= 4", "3 * ((k - 4) / 5) > q - 2 * ((k - 4) / 5)", "-(k / 4) >= q / 3 - 5"}) {
+    ir::NestPiece piece = filtered("k > 0");
+    piece.inner = {parse_mask(condition)};
+    piece.loops[0].stride = 3, piece.loops[0].offset = ir::var("q");
+    const std::vector<ClosedPiece> closed = close_loops(piece, "q", {{"low", 0}, {"high", 0}});
+    ASSERT_EQ(closed.size(), 1u) << condition;
+    EXPECT_TRUE(closed[0].piece.inner.empty()) << condition;
+    for (int64_t q = 0; q < 40; ++q) {
+      for (int64_t low = -20; low < 20; low += 3) {
+        const Ints ints = {{"q", q}, {"low", low}, {"high", low + q}};
+        EXPECT_EQ(visited(closed, ints), visited(piece, ints)) << condition << " at " << q << ", " << low;
+      }
+    }
+  }
+}
+
 TEST(ClosedLoops, ConditionsThatRepeatBecomeRuns) {
   for (const char* condition : {"k % 10 >= 7", "-9 * k % 25 >= 7", "k / 3 % 2 == 1 && k % 5 != 0", "(k + 4) % 8 < 6", "k % 3 < 3", "k % 4 > 4"}) {
     const ir::NestPiece piece = filtered(condition);
