@@ -14,6 +14,7 @@
 #include "heddle/acsr.h"
 #include "heddle/error.h"
 #include "heddle/formula.h"
+#include "heddle/matrix.h"
 #include "heddle/target.h"
 #include "heddle/tensor.h"
 
@@ -32,6 +33,7 @@ struct AttentionSpec {
   int64_t queries = 0;
   std::optional<int64_t> tile_rows{};    ///< Forces the plan's block rows; normally decided by cost.
   std::optional<bool> use_nests{};       ///< false: ignore facts, test every tile in the kernel (for comparison).
+  std::optional<MatrixMask> matrix{};    ///< Instead of a mask. Launches must have its lengths; its table is bound by the engine.
 };
 
 /// What tables are bound at: their views, and the sizes of the launches to come.
@@ -90,6 +92,7 @@ struct KernelReport {
   std::string key;                       ///< Hex digest of the cache key.
   std::string path;                      ///< File of the kernel on disk; empty when there is no disk cache.
   std::string facts, plan;               ///< Text.
+  std::string matrix;                    ///< MatrixMask::text() of AttentionSpec::matrix; advice where a mask reads a table at every pair.
   int64_t scratch_bytes = 0;             ///< Per thread.
   int64_t block_rows = 0;
   int64_t tile_keys = 0;

@@ -2,11 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "heddle/engine.h"
 #include "heddle/error.h"
 #include "heddle/graph.h"
+#include "src/cli/matrix_option.h"
 #include "src/cli/table_options.h"
 #include "src/cli/values.h"
+#include "src/engine/matrix.h"
 #include "src/engine/problem.h"
 #include "src/ir/graph.h"
 
@@ -24,14 +28,21 @@ AttentionSpec forced(const ProblemOptions& options) {
   return spec;
 }
 
+NamedProblem of_matrix(const ProblemOptions& options, AttentionSpec spec) {
+  const LoadedMatrix matrix = load_matrix(options.matrix);
+  spec.matrix = recognize(matrix.view);
+  return {"matrix", engine::problem_of(engine::with_matrix_mask(spec), target_of(options)), engine::matrix_text(spec)};
+}
+
 NamedProblem of_formula(const ProblemOptions& options) {
   AttentionSpec spec = forced(options);
   const Parameters params = with_tables(parse_parameters(options.params), declared_tables(options.tables));
-  spec.mask = parse_mask(options.mask, options.mask_file, params);
+  if (options.matrix.empty()) spec.mask = parse_mask(options.mask, options.mask_file, params);
   if (!options.score.empty()) spec.score = Score::parse(options.score, params);
   spec.head_dim = options.head_dim;
   spec.value_dim = options.value_dim;
-  return {"mask", engine::problem_of(spec, target_of(options))};
+  if (!options.matrix.empty()) return of_matrix(options, std::move(spec));
+  return {"mask", engine::problem_of(spec, target_of(options)), engine::matrix_text(spec)};
 }
 
 /// Elements of one head in an input [B, S, heads * D] or [B, heads, S, D].
@@ -47,7 +58,7 @@ NamedProblem of_node(const ProblemOptions& options, const ir::Graph& graph, cons
   if (node.score) spec.score = Score(Real(node.score));
   spec.head_dim = head_elements(inputs[0], heads);
   spec.value_dim = head_elements(inputs[2], node.integer("kv_num_heads", heads));
-  return {node.name, engine::problem_of(spec, target_of(options))};
+  return {node.name, engine::problem_of(spec, target_of(options)), engine::matrix_text(spec)};
 }
 
 std::vector<NamedProblem> of_spec(const ProblemOptions& options) {
@@ -69,6 +80,7 @@ void declare(CLI::App& command, ProblemOptions& options) {
   formula(
       command.add_option("--mask", options.mask, "boolean formula over q, k, h, b and sizes: true means the pair takes part"));
   formula(command.add_option("--mask-file", options.mask_file, "file with the mask formula, - for standard input"));
+  formula(command.add_option("--matrix", options.matrix, kMatrixHelp))->excludes(command.get_option("--mask"))->excludes(command.get_option("--mask-file"));
   formula(command.add_option("--score", options.score, "real formula over s (the scaled dot product) and the variables"));
   formula(command.add_option("--param", options.params, "NAME=VALUE: integer, real, `dynamic` or `dynamic-real`; repeatable"))
       ->allow_extra_args(false);

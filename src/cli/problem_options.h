@@ -14,6 +14,7 @@ namespace heddle::cli {
 struct ProblemOptions {
   std::string spec;                    ///< Path of a model spec; then no formula option may be given.
   std::string mask, mask_file, score;  ///< Texts of formulas.
+  std::string matrix;                  ///< File of a matrix, instead of a mask.
   std::vector<std::string> params, tables, dims, allow_paths;
   int64_t head_dim = 64, value_dim = 0;
   bool lse = false, no_nests = false;
@@ -25,6 +26,7 @@ struct ProblemOptions {
 struct NamedProblem {
   std::string name;
   ir::AttentionProblem problem;
+  std::string matrix;                  ///< As KernelReport::matrix.
 };
 
 void declare(CLI::App& command, ProblemOptions& options);

@@ -61,6 +61,7 @@ int show(const Settings& settings, const std::string& name, StageText stage) {
   for (const NamedProblem& one : all) {
     std::string body = engine::compiler().stage(one.problem, stage);
     if (!body.ends_with('\n')) body += '\n';
+    if (stage == StageText::Explain) body = one.matrix + body;
     list.push_back({{"name", one.name}, {"target", one.problem.target.to_string()}, {"text", body}});
     if (!settings.problem.spec.empty()) text += fmt::format("== {}\n", one.name);
     text += body;

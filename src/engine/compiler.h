@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 #include "heddle/kernel_abi.h"
+#include "heddle/matrix.h"
 #include "src/engine/picture/picture_cells.h"
 #include "src/ir/attention_problem.h"
 #include "src/ir/evaluate.h"
@@ -48,17 +49,19 @@ struct PictureRequest {
   int64_t max_rows = 256, max_cols = 256;
 };
 
-/// A boolean matrix in the caller's memory: 0 = masked, anything else = allowed; row q starts at data + q * row_stride.
+/// A boolean matrix in the caller's memory: 0 = masked, anything else = allowed; a pair is at data + q * row_stride + k * key_stride.
 struct MatrixRequest {
   const uint8_t* data = nullptr;
   int64_t sq = 0, sk = 0, row_stride = 0;
+  int64_t key_stride = 1;
   std::vector<std::pair<int64_t, int64_t>> tiles;  ///< rows x keys
   int threads = 2;
 };
 /// What was found in a matrix; JSON keys as in FactsReport.
 struct MatrixReport {
   std::string text, json;
-  std::optional<std::string> formula;  ///< Gives the matrix exactly.
+  MatrixFindings findings;  ///< Tiles are the first of the request.
+  ir::Expr formula;         ///< Gives the matrix exactly; null when none was found.
 };
 
 class Compiler {
