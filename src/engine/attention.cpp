@@ -52,7 +52,8 @@ void Attention::run(const Tensor& q, const Tensor& k, const Tensor& v, const Ten
   if (options.paged) engine::check_pages(*options.paged, q, k, state.kernel->record, *tensors.paged);
   const std::shared_ptr<const engine::Kernel>& chosen = options.paged ? state.kernel_for(true) : state.kernel_for(q.shape[2], k.shape[2]);
   const engine::Kernel& kernel = *chosen;
-  const Binding here = options.tables.empty() ? Binding() : Binding(engine::bind_tables(state, engine::bind_options(tensors, options), chosen));
+  Binding here;
+  if (!options.tables.empty()) here = Binding(engine::bind_tables(state, engine::bind_options(tensors, options), chosen, "LaunchOptions::ints"));
   const Binding* binding = options.tables.empty() ? options.binding : &here;
   engine::check_binding(binding, tensors, kernel);
   thread_local engine::ParameterValues values;
@@ -66,16 +67,14 @@ void Attention::run(const Tensor& q, const Tensor& k, const Tensor& v, const Ten
 AcsrLayout Attention::acsr_layout(const AcsrSizes& sizes) const {
   const LaunchRecord& record = made().kernel->record;
   if (!record.probabilities) throw UserError("this kernel keeps no probabilities", "compile with AttentionSpec::probabilities = true");
-  LaunchOptions options;
-  options.ints = sizes.ints;
   std::vector<int64_t> ints;
-  engine::bind_ints(options, record, ints);
+  engine::bind_ints(sizes.ints, "AcsrSizes::ints", record, ints);
   return engine::acsr_layout(record, sizes, ints);
 }
 
 Binding Attention::bind(const BindOptions& options) const {
   const State& state = made();
-  return Binding(engine::bind_tables(state, options, state.kernel_for(options.sq, options.sk)));
+  return Binding(engine::bind_tables(state, options, state.kernel_for(options.sq, options.sk), "BindOptions::ints"));
 }
 
 const KernelReport& Attention::report() const { return made().report; }

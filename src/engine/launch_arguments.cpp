@@ -12,6 +12,8 @@ namespace heddle::engine {
 
 namespace {
 
+constexpr const char *kInts = "LaunchOptions::ints", *kReals = "LaunchOptions::reals";
+
 enum Axis { kBatch, kHeads, kRows, kDim };
 
 /// An argument with the name the caller knows it by.
@@ -157,7 +159,7 @@ void check_apart(const Named& output, const Named& other) {
 
 void check_kind(const std::string& name, const char* given, const std::vector<std::string>& others, const char* other) {
   if (!std::ranges::binary_search(others, name)) return;
-  throw UserError(fmt::format("the parameter '{}' is given in LaunchOptions::{}; it belongs into LaunchOptions::{}", name, given, other));
+  throw UserError(fmt::format("the parameter '{}' is given in {}; it belongs into {}", name, given, other));
 }
 
 [[noreturn]] void fail_unknown(const std::string& name, const LaunchRecord& record) {
@@ -177,7 +179,7 @@ void bind(const std::map<std::string, T>& given, const std::vector<std::string>&
   for (const std::string& name : names) {
     const auto found = given.find(name);
     if (found == given.end()) {
-      throw UserError(fmt::format("the parameter '{}' has no value", name), fmt::format("give it in LaunchOptions::{}", field));
+      throw UserError(fmt::format("the parameter '{}' has no value", name), fmt::format("give it in {}", field));
     }
     values.push_back(found->second);
   }
@@ -236,21 +238,21 @@ void check_sizes(const AcsrSizes& sizes, const LaunchRecord& record) {
   check("sq", sizes.sq, record.max_positions), check("sk", sizes.sk, record.max_positions);
 }
 
-void bind_ints(const LaunchOptions& options, const LaunchRecord& record, std::vector<int64_t>& values) {
-  for (const auto& [name, value] : options.ints) check_kind(name, "ints", record.real_params, "reals");
-  for (const auto& [name, value] : options.ints) check_magnitude(name, value);
-  bind(options.ints, record.int_params, record, "ints", values);
+void bind_ints(const std::map<std::string, int64_t>& given, const char* field, const LaunchRecord& record, std::vector<int64_t>& values) {
+  for (const auto& [name, value] : given) check_kind(name, field, record.real_params, kReals);
+  for (const auto& [name, value] : given) check_magnitude(name, value);
+  bind(given, record.int_params, record, field, values);
 }
 
 void bind_parameters(const LaunchOptions& options, const LaunchRecord& record, const Binding* binding, ParameterValues& values) {
-  for (const auto& [name, value] : options.reals) check_kind(name, "reals", record.int_params, "ints");
+  for (const auto& [name, value] : options.reals) check_kind(name, kReals, record.int_params, kInts);
   if (binding && options.ints.empty()) {
     values.ints = binding->state()->ints;
   } else {
-    bind_ints(options, record, values.ints);
+    bind_ints(options.ints, kInts, record, values.ints);
     if (binding) check_bound(record, binding->state()->ints, values.ints);
   }
-  bind(options.reals, record.real_params, record, "reals", values.reals);
+  bind(options.reals, record.real_params, record, kReals, values.reals);
   if (options.scale && !std::isfinite(*options.scale)) throw UserError(fmt::format("the scale is {}; expected a finite number", *options.scale));
 }
 
