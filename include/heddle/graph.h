@@ -53,6 +53,8 @@ struct AttentionUse {
   double scale;          ///< Of the scores.
   Array q, k, v, o;      ///< 4-D views of what the kernel read and wrote; empty unless RunOptions::keep_attention.
   std::map<std::string, Array> tables{};  ///< Of mask and score, by name.
+  std::map<std::string, int64_t> ints{};  ///< Values of dynamic parameters, by name.
+  std::map<std::string, double> reals{};
 };
 
 struct RunOptions {
