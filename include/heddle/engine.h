@@ -25,6 +25,8 @@ struct AttentionSpec {
   Score score{};
   int64_t head_dim = 64;                 ///< 1..256
   int64_t value_dim = 0;                 ///< 1..256; 0 means head_dim.
+  /// Of q, k, v and o: Float32, BFloat16 or Float16. Scores, softmax and sums are float32 whatever it is; O is rounded to nearest even.
+  DType dtype = DType::Float32;
   bool lse = false;                      ///< Also write LSE, the natural-log log-sum-exp of the scores.
   bool probabilities = false;            ///< Also write the probabilities, as compressed rows (heddle/acsr.h).
   /// Query rows of the launches to come, where they are known to be few (decoding: 1): finds the kernel for few queries first. 0: any
@@ -101,8 +103,8 @@ class Engine;
 class Attention {
  public:
   /// O = softmax(score(scale * Q K^T) over allowed pairs) V.
-  ///   q [B, H, Sq, D], k [B, Hkv, Sk, D], v [B, Hkv, Sk, Dv], o [B, H, Sq, Dv]; float32; any strides with a contiguous last
-  ///   dimension; H % Hkv == 0; lse [B, H, Sq] dense, required exactly when the spec asked for it.
+  ///   q [B, H, Sq, D], k [B, Hkv, Sk, D], v [B, Hkv, Sk, Dv], o [B, H, Sq, Dv]; of AttentionSpec::dtype; any strides with a
+  ///   contiguous last dimension; H % Hkv == 0; lse [B, H, Sq] float32, dense, required exactly when the spec asked for it.
   /// o may share a buffer with q, k and v (slices of one packed buffer) as long as no element is in both; rows of o must not overlap.
   /// Rows without an allowed key give O = 0 and LSE = -inf. Zero-size dimensions are legal. Throws UserError (naming the
   /// argument, what was found and expected) before anything is written. Allocates nothing once a thread has run before.

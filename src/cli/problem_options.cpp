@@ -31,6 +31,7 @@ NamedProblem of_formula(const ProblemOptions& options) {
   if (!options.score.empty()) spec.score = Score::parse(options.score, params);
   spec.head_dim = options.head_dim;
   spec.value_dim = options.value_dim;
+  spec.dtype = parse_dtype(options.dtype);
   return {"mask", engine::problem_of(spec, target_of(options))};
 }
 
@@ -76,6 +77,7 @@ void declare(CLI::App& command, ProblemOptions& options) {
       ->allow_extra_args(false);
   formula(command.add_option("--head-dim", options.head_dim, "elements of a query and key row")->capture_default_str());
   formula(command.add_option("--value-dim", options.value_dim, "elements of a value row; default the head dim"));
+  formula(command.add_option("--dtype", options.dtype, "elements of Q, K, V and O: float32, bfloat16 or float16")->capture_default_str());
   formula(command.add_flag("--lse", options.lse, "the kernel also writes the log-sum-exp of each row"));
   const auto of_a_spec = [&](CLI::Option* option) { return option->needs(spec)->allow_extra_args(false); };
   of_a_spec(command.add_option("--dim", options.dims, "NAME=SIZE: another size of a dim of the spec; repeatable"));

@@ -16,6 +16,7 @@ struct ProblemOptions {
   std::string mask, mask_file, score;  ///< Texts of formulas.
   std::vector<std::string> params, tables, dims, allow_paths;
   int64_t head_dim = 64, value_dim = 0;
+  std::string dtype = "float32";
   bool lse = false, no_nests = false;
   std::string target;  ///< Empty: this machine.
   std::optional<int64_t> tile_rows;

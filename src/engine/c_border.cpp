@@ -154,6 +154,7 @@ AttentionSpec attention_spec(const heddle_spec& from) {
   spec.head_dim = from.head_dim;
   spec.value_dim = from.value_dim;
   spec.lse = from.lse != 0;
+  if (from.dtype.bits != 0) spec.dtype = dtype_of(from.dtype, "dtype");
   return spec;
 }
 

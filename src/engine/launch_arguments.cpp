@@ -6,6 +6,7 @@
 #include "src/engine/attention.h"
 #include "src/engine/overlap.h"
 #include "src/ir/attention_problem.h"
+#include "src/support/half.h"
 #include "src/support/text.h"
 
 namespace heddle::engine {
@@ -22,6 +23,13 @@ struct Named {
 
 std::string text(const Named& one) { return fmt::format("{} [{}]", one.name, fmt::join(one.view.shape, ", ")); }
 
+void check_dtype(const Named& one, DType dtype) {
+  if (one.view.dtype == dtype) return;
+  const bool other = support::is_operand_type(one.view.dtype);
+  throw UserError(fmt::format("{} is {}; this kernel takes {}", one.name, to_string(one.view.dtype), to_string(dtype)),
+                  other ? "compile with AttentionSpec::dtype as q, k, v and o have it" : "");
+}
+
 void check_form(const Named& one, int64_t rank, const char* layout) {
   const Tensor& view = one.view;
   if (view.rank() != rank) {
@@ -29,9 +37,6 @@ void check_form(const Named& one, int64_t rank, const char* layout) {
   }
   if (view.strides.size() != view.shape.size()) {
     throw UserError(fmt::format("{} has {} strides for {} dimensions", text(one), view.strides.size(), view.rank()));
-  }
-  if (view.dtype != DType::Float32) {
-    throw UserError(fmt::format("{} is {}; attention takes float32", one.name, to_string(view.dtype)));
   }
   if (std::ranges::any_of(view.shape, [](int64_t dim) { return dim < 0; })) {
     throw UserError(fmt::format("{} has a negative dimension", text(one)));
@@ -113,6 +118,7 @@ void check_shapes(const Named& q, const Named& k, const Named& v, const Named& o
 /// An output of float32 with the batches, heads and rows of q.
 void check_rows_of(const Named& one, const Named& q, int64_t rank, const char* layout) {
   check_form(one, rank, layout);
+  if (one.view.dtype != DType::Float32) throw UserError(fmt::format("{} is {}; expected float32", one.name, to_string(one.view.dtype)));
   check_size(one);
   for (const Axis axis : {kBatch, kHeads, kRows}) {
     if (one.view.shape[axis] != q.view.shape[axis]) throw UserError(fmt::format("{} does not fit {}; expected {}", text(one), text(q), layout));
@@ -206,6 +212,7 @@ void check_bound(const LaunchRecord& record, const std::vector<int64_t>& bound, 
 void check_tensors(const LaunchTensors& tensors, const LaunchRecord& record) {
   const Named q{"q", tensors.q}, k{"k", tensors.k}, v{"v", tensors.v}, o{"o", tensors.o};
   for (const Named& one : {q, k, v, o}) check_form(one, 4, "[batch, heads, rows, head dim]");
+  for (const Named& one : {q, k, v, o}) check_dtype(one, record.dtype);
   for (const Named& one : {q, k, v, o}) check_size(one);
   check_lse_given(tensors.lse, record.lse);
   check_probabilities_given(tensors.probabilities, record.probabilities);

@@ -4,6 +4,7 @@
 
 #include "heddle/error.h"
 #include "src/ir/scheduled_program.h"
+#include "src/support/half.h"
 
 namespace heddle::ir {
 namespace {
@@ -16,6 +17,7 @@ class Verifier {
 
   void run() {
     require(program_.tile_rows > 0 && program_.tile_rows % program_.lanes() == 0, "rows fill whole vectors");
+    require(support::is_operand_type(program_.dtype), "tensors are float32, bfloat16 or float16");
     require(program_.tile_keys > 0 && program_.head_dim > 0 && program_.value_dim > 0, "sizes are positive");
     buffers();
     operand(program_.frame, BufferKind::Frame, 5);
@@ -36,6 +38,13 @@ class Verifier {
     operand(s.out, BufferKind::Offsets, 1);
     require(s.tensor == TensorId::K || s.tensor == TensorId::V, "listed keys are rows of K or V");
   }
+  void operator()(const StageRows& s) {
+    require(loop_ != nullptr, "rows of keys are staged in loops");
+    require(s.tensor == TensorId::K || s.tensor == TensorId::V, "staged rows are those of K or V");
+    const int64_t keys = program_.keys_per_step(*loop_);
+    staged(s.out, s.tensor, keys), operand(s.all_keys, BufferKind::Offsets, keys);
+    optional(s.live.offsets, BufferKind::Offsets, keys);
+  }
   void operator()(const RowMap& s) {
     for (BufferId input : s.inputs) operand(input, BufferKind::Row, 1);
     operand(s.out, BufferKind::Row, 1);
@@ -43,19 +52,24 @@ class Verifier {
   }
   void operator()(const Contract& s) {
     require(loop_ != nullptr, "contracts stand in loops: they need keys");
-    require(s.rhs.tensor == TensorId::K || s.rhs.tensor == TensorId::V, "operands in place are K and V");
+    require(s.rhs.tensor == TensorId::K || s.rhs.tensor == TensorId::V, "right operands are K and V");
     const int live_registers = s.tile_columns * program_.vectors() + program_.vectors() + 1;
     const bool fits = s.tile_columns == 1 || live_registers <= program_.target.vector_registers();
     require(s.tile_columns > 0 && fits, "a register tile keeps to the registers");
-    const int64_t keys = program_.keys_per_step(*loop_), dims = tensor_dims(s.rhs.tensor);
+    const int64_t keys = program_.keys_per_step(*loop_), dims = program_.dims(s.rhs.tensor);
     const bool over_dims = s.kind == Contraction::OverDims;
     exactly(s.lhs, over_dims ? dims : keys), exactly(s.out, over_dims ? keys : dims);
     require(!over_dims || s.accumulate.matrix == kNoBuffer, "contracts over dims start from 0");
     if (s.accumulate.matrix != kNoBuffer) exactly(s.accumulate.matrix, buffer(s.out).columns);
     require(s.lhs != s.out, "contracts do not overwrite their left operand");
     optional(s.accumulate.scale, BufferKind::Row, 1), optional(s.column_max, BufferKind::Row, 1);
+    if (s.rhs.staged == kNoBuffer) {
+      require(program_.dtype == DType::Float32, "operands in place are f32 in memory");
+      if (!over_dims) operand(s.all_keys, BufferKind::Offsets, keys);
+    } else {
+      staged(s.rhs.staged, s.rhs.tensor, keys);
+    }
     if (over_dims) return;
-    operand(s.all_keys, BufferKind::Offsets, keys);
     optional(s.live.offsets, BufferKind::Offsets, keys);
   }
   void operator()(const Sweep& s) {
@@ -148,14 +162,10 @@ class Verifier {
     int64_t end = 0;
     for (const Buffer* buffer : order) {
       require(buffer->offset % kAlignment == 0, "buffers are aligned");
-      require(buffer->offset >= end && buffer->bytes >= needed(*buffer), "buffers are disjoint and large enough");
+      require(buffer->offset >= end && buffer->bytes >= program_.needed(*buffer), "buffers are disjoint and large enough");
       end = buffer->offset + buffer->bytes;
     }
     require(end <= program_.scratch_bytes, "buffers lie inside scratch");
-  }
-  int64_t needed(const Buffer& buffer) const {
-    if (buffer.kind == BufferKind::Matrix || buffer.kind == BufferKind::Row) return buffer.columns * program_.tile_rows * 4;
-    return buffer.columns * (buffer.kind == BufferKind::Flags ? 1 : buffer.kind == BufferKind::Sink ? 4 : 8);
   }
 
   const Buffer& buffer(BufferId id) const {
@@ -179,7 +189,10 @@ class Verifier {
     operand(program_.sink, BufferKind::Sink, program_.tile_keys);
     require(slot && slot->type == Type::Int, "slots are Int");
   }
-  int64_t tensor_dims(TensorId tensor) const { return tensor == TensorId::V ? program_.value_dim : program_.head_dim; }
+  void staged(BufferId id, TensorId tensor, int64_t keys) const {
+    operand(id, BufferKind::Staged, keys);
+    require(buffer(id).width == program_.dims(tensor), "staged rows are as wide as the tensor's");
+  }
 
   void define(int local) { require(locals_.insert(local).second, "locals are defined once"); }
   void use(int local) const { require(locals_.contains(local), "locals are defined before use"); }

@@ -24,6 +24,7 @@ struct KernelSpec {
   std::string mask{}, score{};  ///< Empty: every pair; the plain score.
   int64_t head_dim = 16, value_dim = 16;
   bool lse = true;
+  DType dtype = DType::Float32;
   Target target = Target::host();
   std::optional<int64_t> tile_rows{};
   std::optional<bool> use_nests{};
@@ -50,6 +51,7 @@ inline ir::AttentionProblem problem_of(const KernelSpec& spec) {
   const ir::Expr guarded = ir::simplify(ir::guard_divisors(mask, problem.score));
   if (!ir::equal(guarded, ir::bool_const(true))) problem.mask = guarded;
   problem.head_dim = spec.head_dim, problem.value_dim = spec.value_dim, problem.lse = spec.lse, problem.target = spec.target;
+  problem.dtype = spec.dtype;
   problem.options = {spec.tile_rows, spec.use_nests};
   return problem;
 }

@@ -92,7 +92,7 @@ const Broken kBroken[] = {
     {"RowMapOfIntegers", "maps have Real expressions", [](auto& p) { first<RowMap>(loop_of(p).body).expr = int_const(1); }},
     {"ContractOutside", "contracts stand in loops: they need keys",
      [](auto& p) { p.body.insert(p.body.begin(), {contract(p, Contraction::OverDims)}); }},
-    {"ContractOfQueries", "operands in place are K and V",
+    {"ContractOfQueries", "right operands are K and V",
      [](auto& p) { contract(p, Contraction::OverDims).rhs.tensor = TensorId::Q; }},
     {"TooManyRegisters", "a register tile keeps to the registers",
      [](auto& p) { contract(p, Contraction::OverDims).tile_columns = 16; }},

@@ -45,10 +45,17 @@ class ContractEmitter {
 
  private:
   size_t vectors() const { return static_cast<size_t>(program_.vectors()); }
-  /// Row `key` (counted from the step's first) of the in-place operand.
+  bool staged() const { return s_.rhs.staged != kNoBuffer; }
+  /// Row `key` (counted from the step's first) of the right operand.
   Value* operand_row(Value* key) {
+    if (staged()) return staged_row(key);
     Value* index = b_.CreateMul(b_.CreateAdd(step_.first_key, key), block_.row_stride.at(s_.rhs.tensor));
     return b_.element(b_.getFloatTy(), block_.base.at(s_.rhs.tensor), index);
+  }
+
+  Value* staged_row(Value* row) {
+    const int64_t width = program_.buffers.at(static_cast<size_t>(s_.rhs.staged)).width;
+    return b_.element(b_.getFloatTy(), buffer_address(b_, program_, block_, s_.rhs.staged), b_.CreateMul(row, b_.constant(width)));
   }
 
   /// Scores of `columns` keys from key `n` on; returns the running maximum.
@@ -77,11 +84,10 @@ class ContractEmitter {
   }
 
   void dims_tile(Value* dim, int columns) {
-    Value* operand = b_.element(b_.getFloatTy(), operand_row(b_.constant(0)), dim);
-    auto [offsets, count] = key_list();
+    auto [offsets, count] = key_list(b_, program_, block_, step_, s_.all_keys, s_.live);
+    Value* first = staged() ? nullptr : b_.element(b_.getFloatTy(), operand_row(b_.constant(0)), dim);
     auto broadcast = [&, list = offsets](Value* key, int width) {
-      Value* offset = b_.CreateAlignedLoad(b_.getInt64Ty(), b_.element(b_.getInt64Ty(), list, key), llvm::Align(8));
-      Value* row = b_.element(b_.getFloatTy(), operand, offset);
+      Value* row = staged() ? b_.element(b_.getFloatTy(), staged_row(key), dim) : b_.element(b_.getFloatTy(), first, listed(list, key));
       Values addresses;
       for (int r = 0; r < width; ++r) addresses.push_back(b_.element(b_.getFloatTy(), row, r));
       return addresses;
@@ -93,12 +99,8 @@ class ContractEmitter {
     }
   }
 
-  struct KeyList { Value *offsets, *count; };
-  KeyList key_list() {
-    Value* all = buffer_address(b_, program_, block_, s_.all_keys);
-    if (s_.live.offsets == kNoBuffer) return {all, step_.keys};
-    Value* live = buffer_address(b_, program_, block_, s_.live.offsets);
-    return {b_.CreateSelect(step_.partial, live, all), step_.live_count.at(s_.live.offsets)};
+  Value* listed(Value* list, Value* key) {
+    return b_.CreateAlignedLoad(b_.getInt64Ty(), b_.element(b_.getInt64Ty(), list, key), llvm::Align(8));
   }
 
   /// What the sums start from: the accumulated operand, its rows scaled.
@@ -124,6 +126,14 @@ class ContractEmitter {
 };
 
 }  // namespace
+
+KeyList key_list(IrBuilder& b, const ir::ScheduledProgram& program, const BlockContext& block, const StepContext& step, ir::BufferId all_keys,
+                 const ir::LiveKeys& live) {
+  Value* all = all_keys == kNoBuffer ? nullptr : buffer_address(b, program, block, all_keys);
+  if (live.offsets == kNoBuffer) return {all, step.keys};
+  Value* count = step.live_count.at(live.offsets);
+  return {all ? b.CreateSelect(step.partial, buffer_address(b, program, block, live.offsets), all) : nullptr, count};
+}
 
 void emit_contract(IrBuilder& b, const ir::ScheduledProgram& program, BlockContext& block, StepContext& step, const ir::Contract& s,
                    Value* rhs_factor) {

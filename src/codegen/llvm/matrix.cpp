@@ -37,8 +37,6 @@ Value* concatenate(IrBuilder& b, Values parts) {
   return parts[0];
 }
 
-llvm::FixedVectorType* group_type(IrBuilder& b) { return llvm::FixedVectorType::get(b.getFloatTy(), kGroup); }
-
 /// The addresses of lanes() rows from row `first`.
 Values addresses(IrBuilder& b, Value* first, llvm::function_ref<Value*(Value*)> row_address) {
   Values result;
@@ -47,29 +45,30 @@ Values addresses(IrBuilder& b, Value* first, llvm::function_ref<Value*(Value*)> 
 }
 
 /// Vector i of a group holds rows i, i + 4, i + 8, ... in its 128-bit lanes.
-Value* load_group(IrBuilder& b, const Values& rows, size_t i, Value* dim) {
+Value* load_group(IrBuilder& b, DType dtype, const Values& rows, size_t i, Value* dim) {
   Values parts;
   for (size_t row = i; row < rows.size(); row += kGroup) {
-    parts.push_back(b.CreateAlignedLoad(group_type(b), b.element(b.getFloatTy(), rows[row], dim), llvm::Align(4)));
+    parts.push_back(load_raw(b, dtype, operand_element(b, dtype, rows[row], dim), kGroup));
   }
-  return concatenate(b, parts);
+  return widened(b, dtype, concatenate(b, parts));
 }
 
-void store_group(IrBuilder& b, Value* vector, const Values& rows, size_t i, Value* dim) {
+void store_group(IrBuilder& b, DType dtype, Value* vector, const Values& rows, size_t i, Value* dim) {
+  Value* raw = rounded(b, dtype, vector);
   for (size_t row = i; row < rows.size(); row += kGroup) {
     const int first = static_cast<int>(row - i);
-    Value* part = b.CreateShuffleVector(vector, {first, first + 1, first + 2, first + 3});
-    b.CreateAlignedStore(part, b.element(b.getFloatTy(), rows[row], dim), llvm::Align(4));
+    Value* part = b.CreateShuffleVector(raw, {first, first + 1, first + 2, first + 3});
+    store_raw(b, dtype, part, operand_element(b, dtype, rows[row], dim));
   }
 }
 
-void pack_groups(IrBuilder& b, const Matrix& out, int64_t dims, Value* factor, llvm::function_ref<Value*(Value*)> row_address) {
+void pack_groups(IrBuilder& b, const Matrix& out, int64_t dims, Value* factor, const TensorRows& from) {
   b.loop("pack", b.constant(0), b.constant(out.rows), b.lanes(), {}, [&](Value* first, llvm::ArrayRef<Value*>) {
-    const Values rows = addresses(b, first, row_address);
+    const Values rows = addresses(b, first, from.address);
     Value* factors = b.splat(factor);
     b.loop("pack.dims", b.constant(0), b.constant(dims), kGroup, {}, [&](Value* dim, llvm::ArrayRef<Value*>) {
       Values group;
-      for (size_t i = 0; i < kGroup; ++i) group.push_back(load_group(b, rows, i, dim));
+      for (size_t i = 0; i < kGroup; ++i) group.push_back(load_group(b, from.dtype, rows, i, dim));
       group = transpose(b, group);
       for (int j = 0; j < kGroup; ++j) {
         Value* column = out.column(b, b.CreateAdd(dim, b.constant(j)));
@@ -81,9 +80,9 @@ void pack_groups(IrBuilder& b, const Matrix& out, int64_t dims, Value* factor, l
   }, Trips::AtLeastOne);
 }
 
-void unpack_groups(IrBuilder& b, const Matrix& in, int64_t dims, Value* scale, llvm::function_ref<Value*(Value*)> row_address) {
+void unpack_groups(IrBuilder& b, const Matrix& in, int64_t dims, Value* scale, const TensorRows& to) {
   b.loop("unpack", b.constant(0), b.constant(in.rows), b.lanes(), {}, [&](Value* first, llvm::ArrayRef<Value*>) {
-    const Values rows = addresses(b, first, row_address);
+    const Values rows = addresses(b, first, to.address);
     Value* factors = scale ? b.load_vector(b.element(b.getFloatTy(), scale, first)) : nullptr;
     b.loop("unpack.dims", b.constant(0), b.constant(dims), kGroup, {}, [&](Value* dim, llvm::ArrayRef<Value*>) {
       Values group;
@@ -93,7 +92,7 @@ void unpack_groups(IrBuilder& b, const Matrix& in, int64_t dims, Value* scale, l
         group.push_back(factors ? b.CreateFMul(value, factors) : value);
       }
       group = transpose(b, group);
-      for (size_t i = 0; i < kGroup; ++i) store_group(b, group[i], rows, i, dim);
+      for (size_t i = 0; i < kGroup; ++i) store_group(b, to.dtype, group[i], rows, i, dim);
       return Values{};
     }, Trips::AtLeastOne);
     return Values{};
@@ -126,25 +125,24 @@ void Matrix::store(IrBuilder& b, Value* index, const Values& value) const {
   for (size_t i = 0; i < value.size(); ++i) b.store_vector(value[i], vector_address(b, address, i));
 }
 
-void pack_rows(IrBuilder& b, const Matrix& out, int64_t dims, Value* factor, llvm::function_ref<Value*(Value*)> row_address) {
-  const int64_t grouped = dims / kGroup * kGroup;
-  if (grouped > 0) pack_groups(b, out, grouped, factor, row_address);
-  if (grouped == dims) return;
-  each_element(b, out, grouped, dims, [&](Value* row, Value* dim, Value* element) {
-    Value* source = b.element(b.getFloatTy(), row_address(row), dim);
-    Value* value = b.CreateAlignedLoad(b.getFloatTy(), source, llvm::Align(4));
-    b.CreateAlignedStore(b.CreateFMul(value, factor), element, llvm::Align(4));
+void pack_rows(IrBuilder& b, const Matrix& out, Value* factor, const TensorRows& from) {
+  const int64_t grouped = from.dims / kGroup * kGroup;
+  if (grouped > 0) pack_groups(b, out, grouped, factor, from);
+  if (grouped == from.dims) return;
+  each_element(b, out, grouped, from.dims, [&](Value* row, Value* dim, Value* element) {
+    Value* raw = load_raw(b, from.dtype, operand_element(b, from.dtype, from.address(row), dim), 0);
+    b.CreateAlignedStore(b.CreateFMul(widened(b, from.dtype, raw), factor), element, llvm::Align(4));
   });
 }
 
-void unpack_rows(IrBuilder& b, const Matrix& in, int64_t dims, Value* scale, llvm::function_ref<Value*(Value*)> row_address) {
-  const int64_t grouped = dims / kGroup * kGroup;
-  if (grouped > 0) unpack_groups(b, in, grouped, scale, row_address);
-  if (grouped == dims) return;
-  each_element(b, in, grouped, dims, [&](Value* row, Value* dim, Value* element) {
+void unpack_rows(IrBuilder& b, const Matrix& in, Value* scale, const TensorRows& to) {
+  const int64_t grouped = to.dims / kGroup * kGroup;
+  if (grouped > 0) unpack_groups(b, in, grouped, scale, to);
+  if (grouped == to.dims) return;
+  each_element(b, in, grouped, to.dims, [&](Value* row, Value* dim, Value* element) {
     Value* value = b.CreateAlignedLoad(b.getFloatTy(), element, llvm::Align(4));
     if (scale) value = b.CreateFMul(value, b.CreateAlignedLoad(b.getFloatTy(), b.element(b.getFloatTy(), scale, row), llvm::Align(4)));
-    b.CreateAlignedStore(value, b.element(b.getFloatTy(), row_address(row), dim), llvm::Align(4));
+    store_raw(b, to.dtype, rounded(b, to.dtype, value), operand_element(b, to.dtype, to.address(row), dim));
   });
 }
 

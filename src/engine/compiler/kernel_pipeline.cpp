@@ -54,6 +54,7 @@ struct Descent {
 std::string summary(const ir::AttentionProblem& problem) {
   std::string text = fmt::format("attention {} head_dim {}", problem.target.to_string(), problem.head_dim);
   if (problem.value_dim != problem.head_dim) text += fmt::format(" value_dim {}", problem.value_dim);
+  if (problem.dtype != DType::Float32) text += " " + to_string(problem.dtype);
   text += fmt::format(" mask {}", problem.mask ? ir::print(problem.mask) : "none");
   if (problem.score) text += fmt::format(" score {}", ir::print(problem.score));
   if (problem.few_queries) text += " few queries";
@@ -81,6 +82,7 @@ LaunchRecord record_of(const ir::AttentionProblem& problem, const Descent& desce
   LaunchRecord record;
   record.symbol = kSymbol;
   record.target = problem.target.to_string();
+  record.dtype = problem.dtype;
   record.head_dim = problem.head_dim;
   record.value_dim = problem.value_dim;
   record.block_rows = descent.front.plan.tile_rows;
