@@ -3,6 +3,7 @@
 // `ratio`: floating-point rate of the kernel (4 * pairs * head_dim per head) over the rate of sgemm 2048 x 2048 x 2048 on as many
 // threads. `efficiency`: (dense time * allowed share of the pairs) / sparse time, at the same lengths. Both from best times, so that
 // other work on the machine, which only ever slows a run down, weighs as little as it can; `*_median` are from median times.
+// `speedup` of bfloat16 and float16: float32 time over theirs, of the same dense attention.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -20,6 +21,7 @@
 #include "runtime/blas.h"
 #include "runtime/thread_pool.h"
 #include "src/engine/masked_softmax.h"
+#include "src/support/half.h"
 
 namespace {
 
@@ -42,6 +44,22 @@ struct Operands {
 
   std::vector<int64_t> dims;
   std::vector<float> q, k, v, o;
+};
+
+/// The same values, rounded to 16 bits.
+struct HalfOperands {
+  HalfOperands(const Operands& wide, heddle::DType type) : dims(wide.dims), dtype(type), q(rounded(wide.q)), k(rounded(wide.k)), v(rounded(wide.v)), o(wide.o.size()) {}
+  std::vector<uint16_t> rounded(const std::vector<float>& values) const {
+    std::vector<uint16_t> bits(values.size());
+    for (size_t i = 0; i < values.size(); ++i) heddle::support::set_element(dtype, bits.data(), static_cast<int64_t>(i), values[i]);
+    return bits;
+  }
+  heddle::Tensor view(std::vector<uint16_t>& data) { return heddle::Tensor::dense(data.data(), dims, dtype); }
+  void run(const heddle::Attention& attention) { attention.run(view(q), view(k), view(v), view(o)); }
+
+  std::vector<int64_t> dims;
+  heddle::DType dtype;
+  std::vector<uint16_t> q, k, v, o;
 };
 
 /// sgemm of square matrices: one whole product a thread, each by a single call, the way OpenBLAS is fastest.
@@ -134,6 +152,21 @@ void dense_against_sgemm(benchmark::State& state, Shape shape, int threads) {
   state.counters["ratio_median"] = times.median() * flops / sgemm.flops();
   state.counters["GFLOPs"] = flops / times.first.front() * 1e-9;
   state.counters["sgemm_GFLOPs"] = sgemm.flops() / times.second.front() * 1e-9;
+}
+
+/// The dense kernel on 16 bits against the one on float32.
+void halves_against_float32(benchmark::State& state, heddle::DType dtype, Shape shape, int threads) {
+  heddle::Engine engine(engine_options(threads));
+  heddle::AttentionSpec spec = spec_of("", shape.head_dim);
+  const heddle::Attention wide = engine.attention(spec);
+  spec.dtype = dtype;
+  const heddle::Attention half = engine.attention(spec);
+  Operands operands(shape);
+  HalfOperands halves(operands, dtype);
+  Pair times;
+  times.measure(state, [&] { halves.run(half); }, [&] { operands.run(wide); });
+  state.counters["speedup"] = times.best();
+  state.counters["speedup_median"] = times.median();
 }
 
 struct MaskCase {
@@ -251,6 +284,15 @@ void add_three_kernels(int threads) {
   }
 }
 
+void add_halves(int threads) {
+  for (const heddle::DType dtype : {heddle::DType::BFloat16, heddle::DType::Float16}) {
+    for (int64_t head_dim : {64, 128}) {
+      add(heddle::to_string(dtype) + "/D:" + std::to_string(head_dim) + "/S:2048/H:12/threads:" + std::to_string(threads),
+          [=](benchmark::State& state) { halves_against_float32(state, dtype, {12, 2048, head_dim}, threads); });
+    }
+  }
+}
+
 /// OpenBLAS reads its environment when it is opened: both variables halve it on some machines, so the process starts anew without them.
 void clear_blas_environment(char** arguments) {
   if (!std::getenv("OPENBLAS_CORETYPE") && !std::getenv("OPENBLAS_L2_SIZE")) return;
@@ -271,6 +313,7 @@ int main(int argc, char** argv) {
   const int all = heddle::Engine(engine_options(0)).threads();
   if (all > 1) add_all(all);
   add_three_kernels(all);
+  add_halves(1);
   benchmark::RunSpecifiedBenchmarks();
   return 0;
 }
