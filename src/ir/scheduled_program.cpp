@@ -9,9 +9,9 @@
 namespace heddle::ir {
 namespace {
 
-const char* text(BufferKind kind) {
-  switch (kind) {
-    case BufferKind::Matrix: return "matrix";
+const char* text(const Buffer& buffer) {
+  switch (buffer.kind) {
+    case BufferKind::Matrix: return buffer.element == Element::Pairs ? "pairs" : "matrix";
     case BufferKind::Row: return "row";
     case BufferKind::Staged: return "staged";
     case BufferKind::Offsets: return "offsets";
@@ -33,6 +33,10 @@ class OperandVisitor {
   void operator()(ListKeys& s) { write(s.out); }
   void operator()(StageRows& s) {
     for (BufferId* id : {&s.all_keys, &s.live.flags, &s.live.offsets}) read(*id);
+    write(s.out);
+  }
+  void operator()(RoundPairs& s) {
+    for (BufferId* id : {&s.in, &s.live.flags, &s.live.offsets}) read(*id);
     write(s.out);
   }
   void operator()(RowMap& s) {
@@ -95,6 +99,7 @@ class Printer {
     const BufferId list = s.live.offsets == kNoBuffer ? s.all_keys : s.live.offsets;
     line(fmt::format("{} = {}[{}]", name(s.out), text(s.tensor), name(list)));
   }
+  void operator()(const RoundPairs& s) { line(fmt::format("{} = pairs of {}", name(s.out), name(s.in))); }
   void operator()(const RowMap& s) {
     const Expr named = substitute(s.expr, [&](const ExprNode& node) -> Expr {
       return node.op == Op::Arg ? var(name(s.inputs.at(static_cast<size_t>(node.integer))), node.type) : nullptr;
@@ -185,10 +190,11 @@ void visit_buffers(const ScheduledStatement& statement, const std::function<void
 }
 
 int64_t ScheduledProgram::needed(const Buffer& buffer) const {
-  constexpr int64_t kReal = sizeof(float), kInteger = sizeof(int64_t);
+  constexpr int64_t kReal = sizeof(float), kInteger = sizeof(int64_t);  // a pair is as wide as a real
+  const int64_t columns = buffer.element == Element::Pairs ? (buffer.columns + 1) / 2 : buffer.columns;
   switch (buffer.kind) {
-    case BufferKind::Matrix: case BufferKind::Row: return buffer.columns * tile_rows * kReal;
-    case BufferKind::Staged: return buffer.columns * buffer.width * kReal;
+    case BufferKind::Matrix: case BufferKind::Row: return columns * tile_rows * kReal;
+    case BufferKind::Staged: return columns * buffer.width * kReal;
     case BufferKind::Sink: return buffer.columns * kReal;
     case BufferKind::Flags: return buffer.columns;
     case BufferKind::Offsets: case BufferKind::Frame: break;
@@ -204,7 +210,7 @@ std::string print(const ScheduledProgram& program) {
                                 program.target.to_string(), program.dtype == DType::Float32 ? "" : " on " + heddle::to_string(program.dtype), program.tile_rows, program.vectors(), program.tile_keys,
                                 program.scratch_bytes, names.empty() ? "" : fmt::format(", parameters {}", fmt::join(names, ", ")));
   for (const Buffer& buffer : program.buffers) {
-    out += fmt::format("  {:<16} {:<8} {:>5} columns at {:>6}, {} bytes\n", buffer.name, text(buffer.kind), buffer.columns, buffer.offset,
+    out += fmt::format("  {:<16} {:<8} {:>5} columns at {:>6}, {} bytes\n", buffer.name, text(buffer), buffer.columns, buffer.offset,
                        buffer.bytes);
   }
   Printer printer(program);

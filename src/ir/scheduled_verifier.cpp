@@ -27,7 +27,9 @@ class Verifier {
 
   void operator()(const PackRows& s) {
     require(s.tensor == TensorId::Q, "packed rows are query rows");
-    matrix(s.out, 1);
+    operand(s.out, BufferKind::Matrix, 1);
+    if (!pairs(s.out)) return;
+    require(program_.multiplies_pairs() && !s.softmax_scale && s.factor == 1, "pairs are packed as they are");
   }
   void operator()(const FillBuffer& s) { rows_or_matrix(s.out); }
   void operator()(const CopyBuffer& s) {
@@ -44,6 +46,12 @@ class Verifier {
     const int64_t keys = program_.keys_per_step(*loop_);
     staged(s.out, s.tensor, keys), operand(s.all_keys, BufferKind::Offsets, keys);
     optional(s.live.offsets, BufferKind::Offsets, keys);
+  }
+  void operator()(const RoundPairs& s) {
+    require(loop_ != nullptr && program_.multiplies_pairs(), "pairs are made in loops, for dot products");
+    matrix(s.in, program_.keys_per_step(*loop_)), operand(s.out, BufferKind::Matrix, buffer(s.in).columns);
+    require(pairs(s.out), "rounding makes pairs");
+    optional(s.live.offsets, BufferKind::Offsets, program_.keys_per_step(*loop_));
   }
   void operator()(const RowMap& s) {
     for (BufferId input : s.inputs) operand(input, BufferKind::Row, 1);
@@ -64,11 +72,13 @@ class Verifier {
     require(s.lhs != s.out, "contracts do not overwrite their left operand");
     optional(s.accumulate.scale, BufferKind::Row, 1), optional(s.column_max, BufferKind::Row, 1);
     if (s.rhs.staged == kNoBuffer) {
-      require(program_.dtype == DType::Float32, "operands in place are f32 in memory");
+      require(program_.dtype == DType::Float32 || (pairs(s.lhs) && over_dims), "operands in place are f32 in memory, or pairs of dims");
       if (!over_dims) operand(s.all_keys, BufferKind::Offsets, keys);
     } else {
       staged(s.rhs.staged, s.rhs.tensor, keys);
+      require(pairs(s.lhs) == pairs(s.rhs.staged), "both operands are pairs, or none is");
     }
+    require(!pairs(s.out) && (!pairs(s.lhs) || program_.multiplies_pairs()), "dot products take pairs and make reals");
     if (over_dims) return;
     optional(s.live.offsets, BufferKind::Offsets, keys);
   }
@@ -176,12 +186,17 @@ class Verifier {
     require(buffer(id).kind == kind && buffer(id).columns >= columns, "operands have the kind and size their use needs");
   }
   void optional(BufferId id, BufferKind kind, int64_t columns) const { if (id != kNoBuffer) operand(id, kind, columns); }
-  void matrix(BufferId id, int64_t columns) const { operand(id, BufferKind::Matrix, columns); }
+  bool pairs(BufferId id) const { return buffer(id).element == Element::Pairs; }
+  void matrix(BufferId id, int64_t columns) const {
+    operand(id, BufferKind::Matrix, columns);
+    require(!pairs(id), "pairs are for dot products alone");
+  }
   void exactly(BufferId id, int64_t columns) const {
     require(buffer(id).kind == BufferKind::Matrix && buffer(id).columns == columns, "matrices have the columns their use needs");
   }
   void rows_or_matrix(BufferId id) const {
     require(buffer(id).kind == BufferKind::Matrix || buffer(id).kind == BufferKind::Row, "fills and copies are of reals");
+    require(!pairs(id), "pairs are for dot products alone");
   }
   void values(BufferId slots, const Expr& slot) const {
     require(loop_ != nullptr, "columns of values belong to the steps of a loop");

@@ -212,7 +212,7 @@ class Placement {
   }
   bool same_shape(BufferId a, BufferId b) const {
     const ir::Buffer &x = program_.buffers[static_cast<size_t>(a)], &y = program_.buffers[static_cast<size_t>(b)];
-    return x.kind == y.kind && x.columns == y.columns && x.width == y.width;
+    return x.kind == y.kind && x.columns == y.columns && x.width == y.width && x.element == y.element;
   }
   bool ends_before(BufferId old, BufferId next) const {
     if (life(old).last < life(next).first) return true;

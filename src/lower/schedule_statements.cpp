@@ -80,7 +80,13 @@ class Scheduler {
 
   void operator()(const ir::Stage& s) {
     tiles_[s.out] = s;
-    if (s.tensor == ir::TensorId::Q) emit(ir::PackRows{s.out, s.tensor, s.softmax_scale, s.factor});
+    if (s.tensor != ir::TensorId::Q) return;
+    if (draft_.program.multiplies_pairs()) {  // as they are: factors multiply the sums of products
+      draft_.program.buffers[static_cast<size_t>(s.out)].element = ir::Element::Pairs;
+      emit(ir::PackRows{s.out, s.tensor});
+    } else {
+      emit(ir::PackRows{s.out, s.tensor, s.softmax_scale, s.factor});
+    }
   }
   void operator()(const ir::Fill& s) { emit(ir::FillBuffer{s.out, s.value}); }
   void operator()(const ir::Map& s) {
@@ -201,7 +207,8 @@ class Scheduler {
   void store_live(ValueId value, const Live& live);
   void find_live(const ir::Body& body);
   BufferId all_keys(ir::TensorId tensor);
-  void stage_rows(ir::Contract& contract);
+  void stage_rows(ir::Contract& contract, ir::Element element);
+  void take_pairs(ir::Contract& contract, ValueId lhs);
 
   const ir::TileProgram& program_;
   ScheduleDraft draft_;
@@ -339,12 +346,30 @@ BufferId Scheduler::all_keys(ir::TensorId tensor) {
   return all_keys_[tensor] = list;
 }
 
-/// Puts the rows that the contract reads where it finds them as f32.
-void Scheduler::stage_rows(ir::Contract& contract) {
+/// Puts the rows that the contract reads where it finds them.
+void Scheduler::stage_rows(ir::Contract& contract, ir::Element element) {
   const ir::TensorId tensor = contract.rhs.tensor;
   contract.rhs.staged = buffer(fmt::format("{}.staged", ir::text(tensor)), ir::BufferKind::Staged, columns(Extent::StepKeys));
   draft_.program.buffers.back().width = draft_.program.dims(tensor);
+  draft_.program.buffers.back().element = element;
   emit(ir::StageRows{contract.rhs.staged, tensor, all_keys(tensor), contract.live});
+}
+
+/// Both operands as pairs of bfloat16: rows of K are that already, V and fragments are made it.
+void Scheduler::take_pairs(ir::Contract& contract, ValueId lhs) {
+  const auto query = tiles_.find(lhs);
+  if (query != tiles_.end()) {
+    contract.rhs.softmax_scale = contract.rhs.softmax_scale || query->second.softmax_scale;
+    contract.rhs.factor *= query->second.factor;
+    return;
+  }
+  const bool over_keys = contract.kind == ir::Contraction::OverKeys;
+  if (!over_keys || contract.rhs.softmax_scale || contract.rhs.factor != 1) return stage_rows(contract, ir::Element::F32);
+  const BufferId pairs = buffer(info(lhs).name + ".pairs", ir::BufferKind::Matrix, columns(Extent::StepKeys));
+  draft_.program.buffers.back().element = ir::Element::Pairs;
+  emit(ir::RoundPairs{pairs, contract.lhs, contract.live});
+  contract.lhs = pairs;
+  stage_rows(contract, ir::Element::Pairs);
 }
 
 void Scheduler::operator()(const ir::Mma& s) {
@@ -378,8 +403,10 @@ void Scheduler::operator()(const ir::Mma& s) {
   }
   consume(s.lhs), consume(s.rhs);
   if (s.accumulate != kNoValue) contract.accumulate = scaled(s.accumulate);
-  if (program_.dtype != DType::Float32) {
-    stage_rows(contract);
+  if (draft_.program.multiplies_pairs()) {
+    take_pairs(contract, s.lhs);
+  } else if (program_.dtype != DType::Float32) {
+    stage_rows(contract, ir::Element::F32);
   } else if (!s.rhs_transposed) {
     contract.all_keys = all_keys(rhs->second.tensor);
   }

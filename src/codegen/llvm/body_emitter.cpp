@@ -30,8 +30,10 @@ void BodyEmitter::operator()(const ir::PackRows& s) {
     Value* q = b_.smaller(b_.CreateAdd(block_.rows.first_row, row), block_.rows.last_row);
     return operand_element(b_, program_.dtype, base, b_.CreateMul(q, stride));
   };
-  const int64_t dims = program_.buffers.at(static_cast<size_t>(s.out)).columns;
-  pack_rows(b_, matrix_of(s.out), factor(s.softmax_scale, s.factor), {program_.dtype, dims, row_address});
+  const ir::Buffer& out = program_.buffers.at(static_cast<size_t>(s.out));
+  const TensorRows rows = {program_.dtype, out.columns, row_address};
+  if (out.element == ir::Element::Pairs) return pack_pairs(b_, matrix_of(s.out), rows);
+  pack_rows(b_, matrix_of(s.out), factor(s.softmax_scale, s.factor), rows);
 }
 
 void BodyEmitter::each_vector(const ir::Buffer& buffer, llvm::function_ref<void(Value*)> make) {
@@ -80,6 +82,8 @@ void BodyEmitter::operator()(const ir::Contract& s) {
 }
 
 void BodyEmitter::operator()(const ir::StageRows& s) { emit_stage_rows(b_, program_, block_, *step_, s); }
+
+void BodyEmitter::operator()(const ir::RoundPairs& s) { emit_round_pairs(b_, program_, block_, *step_, s); }
 
 void BodyEmitter::operator()(const ir::Sweep& s) { emit_sweep(b_, program_, block_, step_, math_, s); }
 

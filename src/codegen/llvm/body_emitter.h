@@ -35,6 +35,7 @@ class BodyEmitter {
   void operator()(const ir::CopyBuffer& s);
   void operator()(const ir::ListKeys& s);
   void operator()(const ir::StageRows& s);
+  void operator()(const ir::RoundPairs& s);
   void operator()(const ir::RowMap& s);
   void operator()(const ir::Contract& s);
   void operator()(const ir::Sweep& s);
@@ -62,6 +63,7 @@ class BodyEmitter {
 
 /// Statements that have files of their own.
 void emit_stage_rows(IrBuilder& b, const ir::ScheduledProgram& program, BlockContext& block, StepContext& step, const ir::StageRows& s);
+void emit_round_pairs(IrBuilder& b, const ir::ScheduledProgram& program, BlockContext& block, StepContext& step, const ir::RoundPairs& s);
 void emit_contract(IrBuilder& b, const ir::ScheduledProgram& program, BlockContext& block, StepContext& step, const ir::Contract& s,
                    Value* rhs_factor);
 void emit_sweep(IrBuilder& b, const ir::ScheduledProgram& program, BlockContext& block, StepContext* step, VectorMath& math,

@@ -50,7 +50,7 @@ class ContractEmitter {
   Value* operand_row(Value* key) {
     if (staged()) return staged_row(key);
     Value* index = b_.CreateMul(b_.CreateAdd(step_.first_key, key), block_.row_stride.at(s_.rhs.tensor));
-    return b_.element(b_.getFloatTy(), block_.base.at(s_.rhs.tensor), index);
+    return operand_element(b_, program_.dtype, block_.base.at(s_.rhs.tensor), index);
   }
 
   Value* staged_row(Value* row) {
@@ -58,19 +58,50 @@ class ContractEmitter {
     return b_.element(b_.getFloatTy(), buffer_address(b_, program_, block_, s_.rhs.staged), b_.CreateMul(row, b_.constant(width)));
   }
 
+  bool pairs() const { return program_.buffers.at(static_cast<size_t>(s_.lhs)).element == ir::Element::Pairs; }
+  /// What is broadcast of an address: an element, multiplied by the factor, or a pair as it is.
+  Value* broadcast(Value* address) {
+    if (pairs()) return b_.CreateAlignedLoad(b_.getInt32Ty(), address, llvm::Align(2));
+    Value* element = b_.CreateAlignedLoad(b_.getFloatTy(), address, llvm::Align(4));
+    return rhs_factor_ ? b_.CreateFMul(element, rhs_factor_) : element;
+  }
+
   /// Scores of `columns` keys from key `n` on; returns the running maximum.
   Values keys(Value* n, int columns, llvm::ArrayRef<Value*> top) {
     Values rows;
     for (int r = 0; r < columns; ++r) rows.push_back(operand_row(b_.CreateAdd(n, b_.constant(r))));
-    auto broadcast = [&](Value* dim, int) {
-      Values addresses;
-      for (Value* row : rows) addresses.push_back(b_.element(b_.getFloatTy(), row, dim));
-      return addresses;
-    };
     const Values zeros(static_cast<size_t>(columns) * vectors(), b_.splat_real(0));
-    Value* dims = b_.constant(program_.buffers.at(static_cast<size_t>(s_.lhs)).columns);
-    const Values sums = micro_kernel(b_, "qk", lhs_, columns, dims, rhs_factor_, zeros, broadcast, Trips::AtLeastOne);
-    return finish_keys(n, columns, sums, top);
+    return finish_keys(n, columns, pairs() ? dots_of_dims(rows, zeros) : products_of_dims(rows, zeros), top);
+  }
+  int64_t dims() const { return program_.buffers.at(static_cast<size_t>(s_.lhs)).columns; }
+  Values products_of_dims(const Values& rows, const Values& zeros) {
+    return micro_kernel(b_, "qk", lhs_, b_.constant(dims()), zeros, [&](Value* dim) {
+      Values elements;
+      for (Value* row : rows) elements.push_back(broadcast(b_.element(b_.getFloatTy(), row, dim)));
+      return elements;
+    }, Trips::AtLeastOne);
+  }
+  /// Pairs of dims, then an odd last one; the factor multiplies the sums.
+  Values dots_of_dims(const Values& rows, Values sums) {
+    const int64_t whole = dims() / 2;
+    if (whole > 0) {
+      sums = micro_kernel(b_, "qk", lhs_, b_.constant(whole), sums, [&](Value* pair) {
+        Values elements;
+        for (Value* row : rows) elements.push_back(broadcast(b_.element(b_.getInt32Ty(), row, pair)));
+        return elements;
+      }, Trips::AtLeastOne);
+    }
+    if (dims() % 2 != 0) {
+      Values elements;
+      for (Value* row : rows) {
+        Value* last = b_.CreateAlignedLoad(b_.getInt16Ty(), b_.element(b_.getInt16Ty(), row, 2 * whole), llvm::Align(2));
+        elements.push_back(b_.CreateZExt(last, b_.getInt32Ty()));
+      }
+      sums = product_step(b_, lhs_, b_.constant(whole), elements, sums);
+    }
+    if (!rhs_factor_) return sums;
+    for (Value*& sum : sums) sum = b_.CreateFMul(sum, b_.splat(rhs_factor_));
+    return sums;
   }
 
   Values finish_keys(Value* n, int columns, const Values& sums, llvm::ArrayRef<Value*> top) {
@@ -86,13 +117,14 @@ class ContractEmitter {
   void dims_tile(Value* dim, int columns) {
     auto [offsets, count] = key_list(b_, program_, block_, step_, s_.all_keys, s_.live);
     Value* first = staged() ? nullptr : b_.element(b_.getFloatTy(), operand_row(b_.constant(0)), dim);
-    auto broadcast = [&, list = offsets](Value* key, int width) {
+    auto elements = [&, list = offsets](Value* key) {
       Value* row = staged() ? b_.element(b_.getFloatTy(), staged_row(key), dim) : b_.element(b_.getFloatTy(), first, listed(list, key));
-      Values addresses;
-      for (int r = 0; r < width; ++r) addresses.push_back(b_.element(b_.getFloatTy(), row, r));
-      return addresses;
+      Values found;
+      for (int r = 0; r < columns; ++r) found.push_back(broadcast(b_.element(b_.getFloatTy(), row, r)));
+      return found;
     };
-    const Values sums = micro_kernel(b_, "pv", lhs_, columns, count, rhs_factor_, initial(dim, columns), broadcast, Trips::Maybe);
+    if (pairs()) count = b_.CreateLShr(b_.CreateAdd(count, b_.constant(1)), b_.constant(1));
+    const Values sums = micro_kernel(b_, "pv", lhs_, count, initial(dim, columns), elements, Trips::Maybe);
     for (int r = 0; r < columns; ++r) {
       const Values column(sums.begin() + r * program_.vectors(), sums.begin() + (r + 1) * program_.vectors());
       out_.store(b_, b_.CreateAdd(dim, b_.constant(r)), column);

@@ -62,17 +62,18 @@ void store_group(IrBuilder& b, DType dtype, Value* vector, const Values& rows, s
   }
 }
 
-void pack_groups(IrBuilder& b, const Matrix& out, int64_t dims, Value* factor, const TensorRows& from) {
+/// Columns [0, count) of out, four at a time. `load` gives vector i of a group, `finish` what is stored of a column.
+void pack_groups(IrBuilder& b, const Matrix& out, int64_t count, llvm::function_ref<Value*(Value*)> row_address,
+                 llvm::function_ref<Value*(const Values& rows, size_t i, Value* column)> load, llvm::function_ref<Value*(Value*)> finish) {
   b.loop("pack", b.constant(0), b.constant(out.rows), b.lanes(), {}, [&](Value* first, llvm::ArrayRef<Value*>) {
-    const Values rows = addresses(b, first, from.address);
-    Value* factors = b.splat(factor);
-    b.loop("pack.dims", b.constant(0), b.constant(dims), kGroup, {}, [&](Value* dim, llvm::ArrayRef<Value*>) {
+    const Values rows = addresses(b, first, row_address);
+    b.loop("pack.dims", b.constant(0), b.constant(count), kGroup, {}, [&](Value* column, llvm::ArrayRef<Value*>) {
       Values group;
-      for (size_t i = 0; i < kGroup; ++i) group.push_back(load_group(b, from.dtype, rows, i, dim));
+      for (size_t i = 0; i < kGroup; ++i) group.push_back(load(rows, i, column));
       group = transpose(b, group);
       for (int j = 0; j < kGroup; ++j) {
-        Value* column = out.column(b, b.CreateAdd(dim, b.constant(j)));
-        b.store_vector(b.CreateFMul(group[static_cast<size_t>(j)], factors), b.element(b.getFloatTy(), column, first));
+        Value* address = out.column(b, b.CreateAdd(column, b.constant(j)));
+        b.store_vector(finish(group[static_cast<size_t>(j)]), b.element(b.getFloatTy(), address, first));
       }
       return Values{};
     }, Trips::AtLeastOne);
@@ -127,12 +128,38 @@ void Matrix::store(IrBuilder& b, Value* index, const Values& value) const {
 
 void pack_rows(IrBuilder& b, const Matrix& out, Value* factor, const TensorRows& from) {
   const int64_t grouped = from.dims / kGroup * kGroup;
-  if (grouped > 0) pack_groups(b, out, grouped, factor, from);
+  if (grouped > 0) {
+    pack_groups(b, out, grouped, from.address, [&](const Values& rows, size_t i, Value* dim) { return load_group(b, from.dtype, rows, i, dim); },
+                [&](Value* column) { return b.CreateFMul(column, b.splat(factor)); });
+  }
   if (grouped == from.dims) return;
   each_element(b, out, grouped, from.dims, [&](Value* row, Value* dim, Value* element) {
     Value* raw = load_raw(b, from.dtype, operand_element(b, from.dtype, from.address(row), dim), 0);
     b.CreateAlignedStore(b.CreateFMul(widened(b, from.dtype, raw), factor), element, llvm::Align(4));
   });
+}
+
+void pack_pairs(IrBuilder& b, const Matrix& out, const TensorRows& from) {
+  const int64_t pairs = from.dims / 2, grouped = pairs / kGroup * kGroup;
+  const auto address = [&](Value* row, Value* pair) { return operand_element(b, from.dtype, row, b.CreateMul(pair, b.constant(2))); };
+  const auto load = [&](llvm::Type* type, Value* at) { return b.CreateAlignedLoad(type, at, llvm::Align(static_cast<uint64_t>(size_of(from.dtype)))); };
+  if (grouped > 0) {
+    auto* four = llvm::FixedVectorType::get(b.getFloatTy(), kGroup);
+    const auto group = [&](const Values& rows, size_t i, Value* pair) {
+      Values parts;
+      for (size_t row = i; row < rows.size(); row += kGroup) parts.push_back(load(four, address(rows[row], pair)));
+      return concatenate(b, parts);
+    };
+    pack_groups(b, out, grouped, from.address, group, [](Value* column) { return column; });
+  }
+  const auto single = [&](int64_t first, int64_t end, llvm::Type* type) {
+    each_element(b, out, first, end, [&](Value* row, Value* pair, Value* element) {
+      Value* bits = b.CreateZExt(load(type, address(from.address(row), pair)), b.getInt32Ty());
+      b.CreateAlignedStore(bits, element, llvm::Align(4));
+    });
+  };
+  if (grouped < pairs) single(grouped, pairs, b.getInt32Ty());
+  if (from.dims % 2 != 0) single(pairs, pairs + 1, b.getInt16Ty());
 }
 
 void unpack_rows(IrBuilder& b, const Matrix& in, Value* scale, const TensorRows& to) {

@@ -32,6 +32,9 @@ struct TensorRows {
 /// out[d, r] = factor * row(r)[d]. Four dims of lanes() rows at a time through shuffles, the last dims % 4 one by one.
 void pack_rows(IrBuilder& b, const Matrix& out, Value* factor, const TensorRows& rows);
 
+/// out[j, r] = the pair of elements 2j and 2j + 1 (0 beyond the last) of row(r), as they are; elements of 16 bits.
+void pack_pairs(IrBuilder& b, const Matrix& out, const TensorRows& rows);
+
 /// row(r)[d] = scale[r] * in[d, r], rounded; `scale` (f32 per row) may be null. Rows go to a place of their own or to a sink of dims
 /// elements.
 void unpack_rows(IrBuilder& b, const Matrix& in, Value* scale, const TensorRows& rows);
