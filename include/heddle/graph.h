@@ -71,9 +71,10 @@ class Model {
   Model(Engine engine, Spec spec);
   /// Inputs by name; a missing one is generated from its seeded `fill`. Throws UserError on a wrong name, dtype or shape.
   RunResult run(const std::map<std::string, Array>& inputs = {}, const RunOptions& options = {});
-  /// The same graph with every node in float64 straight from the formulas (slow): the judge of run(). float32 values become
-  /// float64; an attention reads its operands rounded to float32.
+  /// The same graph with every node in float64 straight from the formulas (slow): the judge of run(). Reals become
+  /// float64; an attention reads its operands rounded to the type they have in the graph, and a Cast rounds to its type.
   RunResult run_reference(const std::map<std::string, Array>& inputs = {});
+  const Spec& spec() const;
 
  private:
   struct State;

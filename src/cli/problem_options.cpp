@@ -46,6 +46,7 @@ NamedProblem of_node(const ProblemOptions& options, const ir::Graph& graph, cons
   AttentionSpec spec = forced(options);
   if (node.mask) spec.mask = Mask(Condition(node.mask));
   if (node.score) spec.score = Score(Real(node.score));
+  spec.dtype = inputs[0].dtype;
   spec.head_dim = head_elements(inputs[0], heads);
   spec.value_dim = head_elements(inputs[2], node.integer("kv_num_heads", heads));
   return {node.name, engine::problem_of(spec, target_of(options))};

@@ -122,23 +122,26 @@ double AttentionMeasure::efficiency() const {
 }
 
 AttentionMeasure measure_attention(Engine& engine, const AttentionUse& use, int repeats, runtime::ThreadPool& pool) {
-  const ir::AttentionProblem problem = problem_of(use.kernel.spec(), engine.target());
+  ir::AttentionProblem problem = problem_of(use.kernel.spec(), engine.target());
+  problem.dtype = DType::Float32;
+  const AttentionUse wide = with_float32_inputs(use);
   const DenseKernel dense(engine, use);
   const Binding binding = bound(use, use.kernel);
   AttentionMeasure measure;
   measure.dense_report = dense.report();
   measure.dense_rows = dense.rows();
   measure.pairs = pairs_of(problem, use, pool);
-  judge(problem, use, pool, measure);
+  judge(problem, wide, pool, measure);
   if (has_openblas(measure.openblas_note)) measure.openblas.emplace();
-  const Array other = Array::make({use.batch, use.heads, use.sq, use.v.view.shape[3]}, DType::Float32);
+  const std::vector<int64_t> shape = {use.batch, use.heads, use.sq, use.v.view.shape[3]};
+  const Array other = Array::make(shape, use.o.view.dtype), products = Array::make(shape, DType::Float32);
   dense.run(other.view);
   for (int i = 0; i < repeats; ++i) {
     timed(use, use.kernel, binding, other.view);
     measure.kernel.runs.push_back(timed(use, use.kernel, binding, other.view));
     measure.dense_kernel.runs.push_back(dense.run(other.view));
     if (!measure.openblas) continue;
-    const DenseRun run = run_dense(problem, use, other.view, pool);
+    const DenseRun run = run_dense(problem, wide, products.view, pool);
     measure.openblas->runs.push_back(run.milliseconds);
     measure.openblas_note = note_of(run);
   }

@@ -41,6 +41,8 @@ uint16_t to_float16(float value) {
   return static_cast<uint16_t>(sign | (rounded >> 13));
 }
 
+double unit_roundoff(DType type) { return type == DType::BFloat16 ? 0x1p-8 : type == DType::Float16 ? 0x1p-11 : 0x1p-24; }
+
 float element(DType type, const void* data, int64_t index) {
   switch (type) {
     case DType::Float32: return static_cast<const float*>(data)[index];

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "heddle/c.h"
-#include "test/e2e/attention_fixture.h"
+#include "test/e2e/half_fixture.h"
 #include "test/temporary_folder.h"
 
 namespace heddle::test {
@@ -134,6 +134,30 @@ TEST_F(CBorder, TablesForOneLaunchAndBound) {
   options.binding = nullptr;
   ASSERT_EQ(run(formula, options), HEDDLE_OK) << heddle_last_error();
   for (size_t i = 0; i < formula.o.size(); ++i) ASSERT_NEAR(here.o[i], formula.o[i], 2e-5) << i;
+}
+
+TEST_F(CBorder, OperandsOf16Bits) {
+  for (const DType dtype : kHalves) {
+    const DLDataType type = dtype == DType::BFloat16 ? DLDataType{kDLBfloat, 16, 1} : DLDataType{kDLFloat, 16, 1};
+    heddle_spec spec{};
+    spec.mask = "k <= q";
+    spec.dtype = type;
+    compile(spec, {"unused", HEDDLE_INT, 0, 0, {}});
+    Data wide(kShape);
+    HalfData ours(wide, dtype), theirs(wide, dtype);
+    Dense q(ours.q.data(), {1, 2, kRows, kDim}, type), k(ours.k.data(), {1, 1, kRows, kDim}, type), v(ours.v.data(), {1, 1, kRows, kDim}, type),
+        o(ours.o.data(), {1, 2, kRows, kDim}, type);
+    ASSERT_EQ(heddle_attention_run(attention_, &q.tensor, &k.tensor, &v.tensor, &o.tensor, nullptr, nullptr), HEDDLE_OK) << heddle_last_error();
+    Engine engine(without_disk());
+    run(engine.attention({.mask = Mask::parse("k <= q"), .head_dim = kDim, .dtype = dtype}), theirs);
+    EXPECT_EQ(ours.o, theirs.o);
+    heddle_attention_destroy(attention_);
+    attention_ = nullptr;
+  }
+  heddle_spec spec{};
+  spec.size = sizeof spec, spec.head_dim = kDim, spec.dtype = {kDLInt, 32, 1};
+  EXPECT_EQ(heddle_attention_create(engine_, &spec, &attention_), HEDDLE_USER_ERROR);
+  EXPECT_STREQ(heddle_last_error(), "the dtype is int32; expected float32, bfloat16 or float16");
 }
 
 }  // namespace

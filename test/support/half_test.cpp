@@ -98,6 +98,10 @@ TEST(Half, ElementsOfOperands) {
     EXPECT_EQ(element(type, memory, 2), 3.140625f);
     EXPECT_EQ(element(type, memory, 0), 0.0f);
   }
+  EXPECT_EQ(float{BFloat16(1 + 0x1p-8f)} + float{Float16(0.5f)}, 1.5f);
+  EXPECT_EQ(from_bfloat16(0x3f81) - 1, 2 * unit_roundoff(DType::BFloat16));
+  EXPECT_EQ(from_float16(0x3c01) - 1, 2 * unit_roundoff(DType::Float16));
+  EXPECT_EQ(unit_roundoff(DType::Float32), 0x1p-24);
   EXPECT_FALSE(is_operand_type(DType::Float64));
   EXPECT_FALSE(is_operand_type(DType::Int32));
 }
