@@ -149,7 +149,7 @@ TEST_F(CBorder, OperandsOf16Bits) {
         o(ours.o.data(), {1, 2, kRows, kDim}, type);
     ASSERT_EQ(heddle_attention_run(attention_, &q.tensor, &k.tensor, &v.tensor, &o.tensor, nullptr, nullptr), HEDDLE_OK) << heddle_last_error();
     Engine engine(without_disk());
-    run(engine.attention({.mask = Mask::parse("k <= q"), .head_dim = kDim, .dtype = dtype}), theirs);
+    heddle::test::run(engine.attention({.mask = Mask::parse("k <= q"), .head_dim = kDim, .dtype = dtype}), theirs);
     EXPECT_EQ(ours.o, theirs.o);
     heddle_attention_destroy(attention_);
     attention_ = nullptr;
