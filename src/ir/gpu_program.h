@@ -71,6 +71,7 @@ struct GpuProgram {
   FragmentLayout layout;
   int warps = 4;
   std::vector<SharedTile> tiles;
+  SharedTile results;                     ///< Where rows of O gather before they are stored; the place of Q when it has the same shape.
   int64_t shared_bytes = 0;
   std::vector<RegisterArray> registers;
   std::map<ValueId, int> home;            ///< Register array of each Row and Fragment.

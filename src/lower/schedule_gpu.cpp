@@ -171,6 +171,21 @@ class Scheduler {
       set_rows(tile);
       place(tile);
     }
+    place_results();
+  }
+  /// Each warp reads and writes its own rows of Q only, so the same rows may take its results.
+  void place_results() {
+    const auto same = std::ranges::find_if(p_.tiles, [&](const ir::SharedTile& tile) {
+      return tile.tensor == ir::TensorId::Q && tile.dims == p_.tile.value_dim;
+    });
+    p_.results = {ir::kNoValue, ir::TensorId::O, p_.tile.tile_rows, p_.tile.value_dim, 1, 0, 0, true};
+    set_rows(p_.results);
+    if (same != p_.tiles.end()) {
+      p_.results.offset = same->offset;
+    } else {
+      place(p_.results);
+      p_.tiles.pop_back();
+    }
   }
   void set_rows(ir::SharedTile& tile) const {
     const int64_t bytes = tile.dims * size_of(p_.dtype), chunks = bytes / 16;

@@ -6,6 +6,7 @@ const char* arithmetic_prelude() {
   return R"(// Arithmetic of formulas: floor division, total for zero divisors; integers wrap; min and max of reals are NaN when either is.
 HD_FN vi32 splat(i32 x) { return x; }
 HD_FN vi64 splat(i64 x) { return x; }
+HD_FN vu32 splat(u32 x) { return x; }
 HD_FN vf32 splat(f32 x) { return x; }
 HD_FN vbool splat(bool x) { return x; }
 HD_FN vi64 wide(vi32 x) { return x; }
@@ -51,6 +52,8 @@ HD_FN i64 floor_mod(i64 a, i64 b) {
   return none ? 0 : r != 0 & (r ^ d) < 0 ? r + d : r;
 }
 HD_FN vi64 clamp_index(vi64 index, i64 last) { return imin(imax(index, (i64)0), last); }
+// Which halves of a register of two 16-bit elements stay: bits `bit` and `bit + 1` of `live`.
+HD_FN vu32 keep_pair(vu32 live, i32 bit) { const vu32 x = live >> bit; return ((x & 1) | (x & 2) << 15) * 0xffff; }
 HD_FN vf32 real_min(vf32 a, vf32 b) { return a < b | a != a ? a : b; }
 HD_FN vf32 real_max(vf32 a, vf32 b) { return a > b | a != a ? a : b; }
 HD_FN vf32 real_abs(vf32 x) { return x < 0.0f ? -x : x == 0.0f ? 0.0f : x; }

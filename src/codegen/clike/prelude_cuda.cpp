@@ -7,7 +7,7 @@ const char* cuda_prelude() {
 typedef int i32; typedef unsigned u32; typedef long long i64; typedef unsigned long long u64;
 typedef unsigned short u16; typedef unsigned char u8; typedef float f32;
 typedef i32 vi32; typedef u32 vu32; typedef i64 vi64; typedef f32 vf32; typedef bool vbool;  // may differ between lanes
-#define HD_FN static __device__ __forceinline__
+#define HD_FN [[maybe_unused]] static __device__ __forceinline__
 #define HD_MEMBER __device__ __forceinline__
 #define HD_UNROLL _Pragma("unroll")
 #define HD_LOOP _Pragma("unroll 1")
