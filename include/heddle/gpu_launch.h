@@ -26,6 +26,9 @@ struct GpuArgument {
   bool operator==(const GpuArgument&) const = default;
 };
 
+/// Most heads, and most batches, of one launch: the limit of a grid's second and third axis.
+inline constexpr int64_t kMaxGridHeads = 65535;
+
 /// Blocks are (row block, head, batch): grid (ceil(sq / block_rows), heads, batch). Q, K, V and O must be aligned to 16 bytes, and their
 /// strides be multiples of 16 bytes.
 struct GpuLaunch {

@@ -58,7 +58,10 @@ class Scheduler {
   void visit(const ir::Stage& s) {
     if (s.tensor == ir::TensorId::V && (s.softmax_scale || s.factor != 1.0)) fail("V has a factor");
   }
-  void visit(const ir::Fill& s) { own_home(s.out); }
+  void visit(const ir::Fill& s) {
+    own_home(s.out);
+    p_.registers.back().carried = !loop_;
+  }
   void visit(const ir::RowReduce& s) { own_home(s.out); }
   void visit(const ir::Mma& s) {
     if (!stages_.contains(s.rhs) || stages_.at(s.rhs).tensor == ir::TensorId::Q) fail("the right operand of an mma is no tile of K or V");

@@ -35,6 +35,21 @@ void check(const GpuCase& c, const std::vector<GpuShape>& shapes) {
 
 TEST(KernelText, Dense) { check({"", ""}, kShapes); }
 TEST(KernelText, Causal) { check({"k <= q", ""}, kShapes); }
+constexpr const char* kNatten =
+    "k / 16 >= max(0, min(q / 16 - 3, 16 - 7)) && k / 16 < max(0, min(q / 16 - 3, 16 - 7)) + 7 && "
+    "k % 16 >= max(0, min(q % 16 - 3, 16 - 7)) && k % 16 < max(0, min(q % 16 - 3, 16 - 7)) + 7";
+
+TEST(KernelText, Longformer) { check({"abs(q - k) <= 70 || k < 16 || q < 16", ""}, kShapes); }
+TEST(KernelText, Strided) { check({"(q - k) % 32 == 0 && k <= q", ""}, kShapes); }
+TEST(KernelText, Neighbourhood) { check({kNatten, ""}, {{1, 1, 1, 256, 256}}); }
+TEST(KernelText, NothingIsAllowed) { check({"false", ""}, {kShapes[0], kShapes[3]}); }
+TEST(KernelText, TilesAreTestedPairByPair) { check({"q * k % 3 == 1", ""}, kShapes); }
+TEST(KernelText, HeadsAndBatchesMatter) { check({"h % 2 == 0 || k <= q + b", ""}, {{2, 4, 2, 65, 63, true}}); }
+TEST(KernelText, Scores) { check({"k <= q", "softcap(s, 5.0) - 0.1 * abs(q - k) * exp(-0.5 * (h + 1))"}, kShapes); }
+TEST(KernelText, DeeperHeads) { check({"k <= q", "", DType::Float16, 128, 128}, kShapes); }
+TEST(KernelText, UnequalHeads) { check({"k <= q", "", DType::Float16, 80, 48}, {kShapes[2], kShapes[3]}); }
+TEST(KernelText, BFloat16) { check({"k <= q", "", DType::BFloat16}, {kShapes[2], kShapes[3]}); }
+
 TEST(KernelText, Window) { check({"q >= k && q - k < 100", ""}, kShapes); }
 
 }  // namespace

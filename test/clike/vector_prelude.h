@@ -24,7 +24,7 @@ inline std::string vector_prelude(int lanes) {
   return "#define HD_LANES " + std::to_string(lanes) + R"(
 #include <cmath>
 #include <cstring>
-typedef int i32; typedef unsigned u32; typedef long long i64; typedef unsigned long long u64;
+typedef int i32; typedef unsigned u32; typedef long i64; typedef unsigned long u64;  // comparisons of long vectors give long vectors
 typedef unsigned short u16; typedef unsigned char u8; typedef float f32;
 #define HD_FN [[maybe_unused]] static inline __attribute__((always_inline))
 #define HD_MEMBER inline __attribute__((always_inline))

@@ -186,7 +186,8 @@ Text ExprText::division(const Expr& expr, int width) const {
   if (constant && *constant > 0 && std::has_single_bit(static_cast<uint64_t>(*constant))) {
     const Text shift = {std::to_string(std::countr_zero(static_cast<uint64_t>(*constant))), kPrimary, false, width};
     const Text mask = {integer_literal(*constant - 1, width), kUnary, false, width};
-    return quotient ? infix(">>", kShift, a, shift, width) : infix("&", kBitAnd, a, mask, width);
+    const Text whole = {within(a, kUnary), kPrimary, a.varying, width};  // shifts and masks of sums are read more easily in parentheses
+    return quotient ? infix(">>", kShift, whole, shift, width) : infix("&", kBitAnd, whole, mask, width);
   }
   if (constant && *constant > 0 && range(dividend).low >= 0) return infix(quotient ? "/" : "%", kProduct, a, b, width);
   return {fmt::format("{}({}, {})", quotient ? "floor_div" : "floor_mod", a.text, b.text), kPrimary, a.varying || b.varying, width};

@@ -14,7 +14,7 @@
 namespace heddle::codegen::clike {
 namespace {
 
-constexpr ir::Interval kPositions = {0, ir::kMaxPositions}, kCount = {0, (int64_t{1} << 31) - 4};
+constexpr ir::Interval kPositions = {0, ir::kMaxPositions}, kCount = {0, kMaxGridHeads};
 
 class KernelWriter {
  public:
