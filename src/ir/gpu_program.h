@@ -37,7 +37,7 @@ struct FragmentLayout {
 };
 FragmentLayout fragment_layout(MatrixUnit unit);
 
-/// A staged tile in shared memory: `stages` buffers of rows * row_bytes bytes from `offset` on. Swizzled: the 16-byte chunk c of row r lies
+/// A staged tile in shared memory: `stages` buffers of (rows + slack) * row_bytes bytes from `offset` on. Swizzled: the 16-byte chunk c of row r lies
 /// at chunk c ^ (r % 8); otherwise rows are padded by 16 bytes.
 struct SharedTile {
   ValueId value = kNoValue;
@@ -46,7 +46,8 @@ struct SharedTile {
   int stages = 1;
   int64_t row_bytes = 128, offset = 0;
   bool swizzled = true;
-  int64_t bytes() const { return rows * row_bytes; }
+  int64_t slack = 0;  ///< Rows behind the tile's own, which the threads of a block may fill too when they share its chunks unevenly.
+  int64_t bytes() const { return (rows + slack) * row_bytes; }
 };
 
 struct RegisterArray {
@@ -71,7 +72,7 @@ struct GpuProgram {
   FragmentLayout layout;
   int warps = 4;
   std::vector<SharedTile> tiles;
-  SharedTile results;                     ///< Where rows of O gather before they are stored; the place of Q when it has the same shape.
+  SharedTile results;                     ///< MmaSync: where rows of O gather before they are stored; the place of Q when it has the same shape.
   int64_t shared_bytes = 0;
   std::vector<RegisterArray> registers;
   std::map<ValueId, int> home;            ///< Register array of each Row and Fragment.

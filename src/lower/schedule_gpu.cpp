@@ -169,12 +169,13 @@ class Scheduler {
     const bool background = p_.target.vendor == GpuVendor::Cuda;
     for (const auto& [value, stage] : stages_) {
       const bool query = stage.tensor == ir::TensorId::Q, v = stage.tensor == ir::TensorId::V;
+      if (query && p_.unit == ir::MatrixUnit::Mfma) continue;  // lanes keep their elements of Q
       ir::SharedTile tile = {value, stage.tensor, query ? p_.tile.tile_rows : p_.tile.tile_keys,
                              v ? p_.tile.value_dim : p_.tile.head_dim, query || !background ? 1 : 2, 0, 0, true};
       set_rows(tile);
       place(tile);
     }
-    place_results();
+    if (p_.unit == ir::MatrixUnit::MmaSync) place_results();
   }
   /// Each warp reads and writes its own rows of Q only, so the same rows may take its results.
   void place_results() {
@@ -194,6 +195,8 @@ class Scheduler {
     const int64_t bytes = tile.dims * size_of(p_.dtype), chunks = bytes / 16;
     tile.swizzled = chunks >= 8 && std::has_single_bit(static_cast<uint64_t>(chunks)) && p_.unit == ir::MatrixUnit::MmaSync;
     tile.row_bytes = tile.swizzled ? bytes : bytes + 16;
+    const int64_t over = tile.rows * chunks % p_.threads();
+    tile.slack = over == 0 ? 0 : (p_.threads() - over + chunks - 1) / chunks;
   }
   void place(ir::SharedTile& tile) {
     tile.offset = p_.shared_bytes;

@@ -18,11 +18,12 @@ void check(const GpuCase& c, const std::vector<GpuShape>& shapes) {
   const ir::AttentionProblem problem = test::gpu_problem(c);
   const ir::GpuProgram program = test::gpu_program(c, problem);
   const codegen::clike::KernelText kernel = codegen::clike::kernel_text(program, "heddle_attention");
-  const test::VectorKernel compiled(test::vector_prelude_cuda(), kernel.text, "heddle_attention");
+  const std::string prelude = program.target.vendor == GpuVendor::Cuda ? test::vector_prelude_cuda() : test::vector_prelude_hip();
+  const test::VectorKernel compiled(prelude, kernel.text, "heddle_attention");
   ASSERT_NE(compiled.run, nullptr);
   for (const GpuShape& shape : shapes) {
     GpuData data(c, shape);
-    test::VectorMachine machine(program.warps, kernel.launch.shared_bytes);
+    test::VectorMachine machine(program.warps, program.shared_bytes);
     data.allow(machine);
     machine.launch(compiled, kernel.launch, data.kernel_args());
     const auto [o, lse] = data.errors(reference::judge(problem, data.judge_args()));
@@ -49,6 +50,12 @@ TEST(KernelText, Scores) { check({"k <= q", "softcap(s, 5.0) - 0.1 * abs(q - k) 
 TEST(KernelText, DeeperHeads) { check({"k <= q", "", DType::Float16, 128, 128}, kShapes); }
 TEST(KernelText, UnequalHeads) { check({"k <= q", "", DType::Float16, 80, 48}, {kShapes[2], kShapes[3]}); }
 TEST(KernelText, BFloat16) { check({"k <= q", "", DType::BFloat16}, {kShapes[2], kShapes[3]}); }
+
+TEST(KernelText, Float32) { check({"k % 3 != 1 && k <= q", "", DType::Float32}, kShapes); }
+TEST(KernelText, Float32DeeperHeads) { check({"k <= q", "", DType::Float32, 128, 128}, {kShapes[2], kShapes[3]}); }
+TEST(KernelText, Hip) { check({"q >= k && q - k < 100", "", DType::Float16, 64, 64, "hip:gfx90a"}, kShapes); }
+TEST(KernelText, HipDense) { check({"", "", DType::BFloat16, 128, 128, "hip:gfx90a"}, kShapes); }
+TEST(KernelText, HipFloat32) { check({"k % 3 != 1 && k <= q", "softcap(s, 5.0)", DType::Float32, 80, 48, "hip:gfx90a"}, kShapes); }
 
 TEST(KernelText, Window) { check({"q >= k && q - k < 100", ""}, kShapes); }
 

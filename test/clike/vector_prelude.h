@@ -29,6 +29,7 @@ typedef unsigned short u16; typedef unsigned char u8; typedef float f32;
 #define HD_FN [[maybe_unused]] static inline __attribute__((always_inline))
 #define HD_MEMBER inline __attribute__((always_inline))
 #define HD_UNROLL
+#define HD_UNROLL_2
 #define HD_LOOP
 #define HD_KERNEL(name, threads) extern "C" void name
 #define HD_ARGUMENTS const
@@ -76,6 +77,8 @@ HD_REAL(real_abs) HD_REAL(real_exp2) HD_REAL(real_log2) HD_REAL(real_exp) HD_REA
 using scalar::real_min; using scalar::real_max;
 HD_TWO(vf32, real_min, vf32, vf32) HD_TWO(vf32, real_max, vf32, vf32)
 HD_FN vu32 keep_pair(vu32 live, i32 bit) { vu32 r; HD_EACH r[i] = scalar::keep_pair(live[i], bit); return r; }
+HD_FN vu32 keep_word(vu32 live, i32 bit) { vu32 r; HD_EACH r[i] = scalar::keep_word(live[i], bit); return r; }
+HD_FN vu32 word(vf32 x) { vu32 r; std::memcpy(&r, &x, sizeof r); return r; }
 HD_FN vf32 vmax(vf32 a, vf32 b) { vf32 r; HD_EACH r[i] = a[i] > b[i] || b[i] != b[i] ? a[i] : b[i]; return r; }  // never the NaN
 HD_FN vf32 fused_multiply_add(vf32 a, vf32 b, vf32 c) { vf32 r; HD_EACH r[i] = std::fma(a[i], b[i], c[i]); return r; }
 
@@ -103,6 +106,8 @@ HD_FN void block_sync() { hd.block_sync(hd.machine); }
 HD_FN void warp_sync() {}
 HD_FN vf32 shfl_xor(vf32 x, i32 mask) { vf32 r; HD_EACH r[i] = x[i ^ mask]; return r; }
 HD_FN vu32 shfl_xor(vu32 x, i32 mask) { vu32 r; HD_EACH r[i] = x[i ^ mask]; return r; }
+HD_FN vf32 shfl_idx(vf32 x, vi32 lane) { vf32 r; HD_EACH r[i] = x[lane[i]]; return r; }
+HD_FN vu32 shfl_idx(vu32 x, vi32 lane) { vu32 r; HD_EACH r[i] = x[lane[i]]; return r; }
 template <class T> HD_FN T hd_load(const void* address) { T x; std::memcpy(&x, hd.global(hd.machine, address, sizeof(T), 0), sizeof(T)); return x; }
 template <class T> HD_FN void hd_store(void* address, T x) { std::memcpy(hd.global(hd.machine, address, sizeof(T), 1), &x, sizeof(T)); }
 HD_FN vi32 ld_global_i32(const i32* base, vi64 index) { vi32 r; HD_EACH r[i] = hd_load<i32>(base + index[i]); return r; }
@@ -120,6 +125,10 @@ template <class T> HD_FN T hd_shared(i32 address) { T x; std::memcpy(&x, hd.shar
 HD_FN void st_shared_4(vi32 address, vu32 x) { HD_EACH { const u32 y = x[i]; std::memcpy(hd.shared(hd.machine, address[i], 4, 1), &y, 4); } }
 HD_FN void ld_shared_16(vu32 (&x)[4], vi32 address) {
   HD_EACH { const Chunk c = hd_shared<Chunk>(address[i]); for (int j = 0; j < 4; ++j) x[j][i] = c.x[j]; }
+}
+HD_FN vf32 ld_shared_f32(vi32 address) { vf32 r; HD_EACH r[i] = hd_shared<f32>(address[i]); return r; }
+HD_FN void ld_shared_f32x4(vf32 (&x)[4], vi32 address) {
+  HD_EACH { const Chunk c = hd_shared<Chunk>(address[i]); for (int j = 0; j < 4; ++j) std::memcpy((f32*)&x[j] + i, &c.x[j], 4); }
 }
 HD_FN u16 hd_half(f32 x) { const _Float16 h = (_Float16)x; u16 r; std::memcpy(&r, &h, 2); return r; }
 HD_FN f32 hd_from_half(u16 x) { _Float16 h; std::memcpy(&h, &x, 2); return (f32)h; }
@@ -173,6 +182,52 @@ template <class Convert> HD_FN void hd_mma(vf32 (&c)[4], const vu32 (&a)[4], vu3
 }
 HD_FN void mma_f16(vf32 (&c)[4], const vu32 (&a)[4], vu32 b0, vu32 b1) { hd_mma(c, a, b0, b1, hd_from_half); }
 HD_FN void mma_bf16(vf32 (&c)[4], const vu32 (&a)[4], vu32 b0, vu32 b1) { hd_mma(c, a, b0, b1, hd_from_bfloat); }
+)";
+}
+
+/// Operations of AMD GPUs: waves of 64, and the layouts of v_mfma_f32_16x16x16 (CDNA ISA).
+inline std::string vector_prelude_hip() {
+  return vector_prelude(64) + R"(
+struct Words { u32 x[2]; };
+template <class T> HD_FN void ld_global_8(vu32 (&x)[2], const T* base, vi64 index, vbool where) {
+  HD_EACH { Words c = {}; if (where[i]) c = hd_load<Words>(base + index[i]); for (int j = 0; j < 2; ++j) x[j][i] = c.x[j]; }
+}
+template <class T> HD_FN void ld_global_16(vu32 (&x)[4], const T* base, vi64 index, vbool where) {
+  HD_EACH { Chunk c = {}; if (where[i]) c = hd_load<Chunk>(base + index[i]); for (int j = 0; j < 4; ++j) x[j][i] = c.x[j]; }
+}
+template <class T> HD_FN void st_global_8(T* base, vi64 index, const vu32 (&x)[2], vbool where) {
+  HD_EACH if (where[i]) hd_store<Words>(base + index[i], Words{{x[0][i], x[1][i]}});
+}
+HD_FN void ld_shared_8(vu32 (&x)[2], vi32 address) {
+  HD_EACH { const Words c = hd_shared<Words>(address[i]); for (int j = 0; j < 2; ++j) x[j][i] = c.x[j]; }
+}
+template <class T> HD_FN void copy_16(vi32 address, const T* base, vi64 index, vbool where) {
+  HD_EACH {
+    Chunk c = {};
+    if (where[i]) c = hd_load<Chunk>(base + index[i]);
+    std::memcpy(hd.shared(hd.machine, address[i], 16, 1), &c, 16);
+  }
+}
+template <int kRow> HD_FN void gather_4x2(vu32 (&x)[2], vi32 address) {
+  HD_EACH for (int j = 0; j < 2; ++j) x[j][i] = hd_shared<u16>(address[i] + 2 * j * kRow) | (u32)hd_shared<u16>(address[i] + (2 * j + 1) * kRow) << 16;
+}
+template <int kRow> HD_FN void gather_4x4(vu32 (&x)[4], vi32 address) {
+  HD_EACH for (int j = 0; j < 4; ++j) x[j][i] = hd_shared<u32>(address[i] + j * kRow);
+}
+template <class Element> HD_FN void hd_mfma(vf32 (&c)[4], Element a, Element b) {
+  f32 A[16][16], B[16][16];
+  HD_EACH for (int x = 0; x < 4; ++x) A[i & 15][4 * (i >> 4) + x] = a(i, x), B[4 * (i >> 4) + x][i & 15] = b(i, x);
+  HD_EACH for (int x = 0; x < 4; ++x) {
+    f32 sum = c[x][i];
+    for (int k = 0; k < 16; ++k) sum += A[4 * (i >> 4) + x][k] * B[k][i & 15];
+    c[x][i] = sum;
+  }
+}
+struct Halves { const vu32* words; f32 (*convert)(u16); f32 operator()(int i, int x) const { return convert((u16)(words[x >> 1][i] >> 16 * (x & 1))); } };
+struct Reals { const vu32* words; f32 operator()(int i, int x) const { const u32 w = words[x][i]; f32 f; std::memcpy(&f, &w, 4); return f; } };
+HD_FN void mma_f16(vf32 (&c)[4], const vu32 (&a)[2], const vu32 (&b)[2]) { hd_mfma(c, Halves{a, hd_from_half}, Halves{b, hd_from_half}); }
+HD_FN void mma_bf16(vf32 (&c)[4], const vu32 (&a)[2], const vu32 (&b)[2]) { hd_mfma(c, Halves{a, hd_from_bfloat}, Halves{b, hd_from_bfloat}); }
+HD_FN void mma_f32(vf32 (&c)[4], const vu32 (&a)[4], const vu32 (&b)[4]) { hd_mfma(c, Reals{a}, Reals{b}); }
 )";
 }
 

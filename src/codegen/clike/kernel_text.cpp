@@ -5,7 +5,7 @@
 #include "src/codegen/clike/argument_text.h"
 #include "src/codegen/clike/load_text.h"
 #include "src/codegen/clike/nest_text.h"
-#include "src/codegen/clike/prelude.h"
+#include "src/codegen/clike/dialect.h"
 #include "src/codegen/clike/product_text.h"
 #include "src/codegen/clike/step_text.h"
 #include "src/ir/attention_problem.h"
@@ -36,20 +36,20 @@ class KernelWriter {
     load_functions(out_, p_);
     attention();
     kernel();
-    return {prelude(p_.target), out_.text(), launch()};
+    return {prelude(p_.target, p_.shared_bytes), out_.text(), launch()};
   }
 
  private:
   static void each_statement(const ir::Body& body, const auto& see) {
     for (const ir::Statement& statement : body) std::visit(see, statement.op);
   }
-  bool pipelined() const { return p_.target.vendor == GpuVendor::Cuda; }
+  bool pipelined() const { return dialect(p_.target.vendor).background; }
 
   GpuLaunch launch() const {
     GpuLaunch launch;
     launch.symbol = symbol_;
     launch.threads = p_.threads();
-    launch.shared_bytes = p_.shared_bytes;
+    launch.shared_bytes = dialect(p_.target.vendor).dynamic_shared ? p_.shared_bytes : 0;
     launch.block_rows = p_.tile.tile_rows, launch.tile_keys = p_.tile.tile_keys;
     launch.arguments = arguments(p_, lse_, lists_);
     return launch;
@@ -88,6 +88,7 @@ class KernelWriter {
     for (const ir::RegisterArray& array : p_.registers) {
       if (array.carried) out_.line(fmt::format("vf32 {}{};", array.name, names_.extents(array)));
     }
+    products_.fields(out_, names_);
     if (pipelined()) out_.line("i32 pending, stage;  // the tile on its way (-1: none), and the buffer of the next one");
     out_.line("");
   }
@@ -114,6 +115,7 @@ class KernelWriter {
     each_row_line(out_, p_.layout.rows, fmt::format("q[i] = imin(first_row + warp_row + lane_row + {} * i, splat(Sq - 1));", p_.layout.row_step));
     StatementText statements(out_, names_, formula_, products_);
     each_until_loop([&](const ir::Statement& statement) { statements.outside(statement); });
+    products_.begin(out_, names_);
     if (!loops_.empty()) load_queries(out_, p_);
     if (pipelined()) out_.line("pending = -1, stage = 0;");
     out_.close();
@@ -174,7 +176,7 @@ class KernelWriter {
   void finish() {
     out_.open("HD_MEMBER void finish()");
     if (pipelined() && !loops_.empty()) out_.line("cp_async_wait<0>();");
-    if (!loops_.empty()) out_.line("block_sync();");
+    if (pipelined() && !loops_.empty()) out_.line("block_sync();");
     for (const ir::KeyLoop* loop : loops_) StatementText(out_, names_, formula_, products_).sum_lanes(*loop);
     StatementText statements(out_, names_, formula_, products_);
     for (const ir::Statement& statement : p_.tile.body) {

@@ -1,9 +1,8 @@
 #include "src/codegen/clike/load_text.h"
 
 #include <set>
-
-#include "heddle/error.h"
 #include "src/codegen/clike/argument_text.h"
+#include "src/codegen/clike/dialect.h"
 #include "src/codegen/clike/product_text.h"
 
 namespace heddle::codegen::clike {
@@ -15,23 +14,23 @@ std::string load_function(const ir::SharedTile& tile) { return fmt::format("load
 
 void write_load(TextWriter& out, const ir::GpuProgram& program, const ir::SharedTile& tile) {
   const int64_t chunks = tile.dims / elements_a_chunk(program), all = tile.rows * chunks, threads = program.threads();
-  if (all % threads != 0) throw InternalError("clike emitter", "the threads of a block do not share a tile's chunks evenly");
   out.comment(fmt::format("Rows of {} elements into shared memory, 16 bytes a thread at a time; rows from `count` on become 0.", tile.dims));
   out.open(fmt::format("HD_FN void {}(i32 tile, const {}* rows, i64 stride, i32 count)", load_function(tile), element_type(program.dtype)));
-  const bool even = threads % chunks == 0;  // then a thread stays in its column of chunks
+  const bool even = threads % chunks == 0 && all % threads == 0;  // then a thread stays in its column of chunks
+  if (all % threads != 0) out.line(fmt::format("count = imin(count, {});", tile.rows));
   if (even) {
     out.line(fmt::format("const vi32 row = thread_id() / {0}, c = thread_id() % {0};", chunks));
     out.line(fmt::format("const vi64 place = wide(row) * stride + wide(c * {});", elements_a_chunk(program)));
   }
   out.line("HD_UNROLL");
-  out.open(fmt::format("for (i32 i = 0; i < {}; ++i)", all / threads));
+  out.open(fmt::format("for (i32 i = 0; i < {}; ++i)", (all + threads - 1) / threads));
   if (even) {
     const int64_t step = threads / chunks;
-    out.line(fmt::format("cp_async_16({}, rows + i * {} * stride, place, row + i * {} < count);",
+    out.line(fmt::format("{}({}, rows + i * {} * stride, place, row + i * {} < count);", dialect(program.target.vendor).copy,
                          chunk_address(tile, "tile", fmt::format("row + i * {}", step), "c"), step, step));
   } else {
     out.line(fmt::format("const vi32 id = thread_id() + i * {0}, row = id / {1}, c = id % {1};", threads, chunks));
-    out.line(fmt::format("cp_async_16({}, rows, wide(row) * stride + wide(c * {}), row < count);", chunk_address(tile, "tile", "row", "c"), elements_a_chunk(program)));
+    out.line(fmt::format("{}({}, rows, wide(row) * stride + wide(c * {}), row < count);", dialect(program.target.vendor).copy, chunk_address(tile, "tile", "row", "c"), elements_a_chunk(program)));
   }
   out.close();
   out.close("}\n");

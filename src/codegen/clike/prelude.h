@@ -5,18 +5,15 @@
 // varying conditions go through select() and predicates; `&`, `|` and `!` join vbools; uniform values become varying by splat(); memory
 // is read and written by prelude functions of (uniform base, varying index, predicate) alone.
 #pragma once
-#include <string>
-#include "src/support/gpu_target.h"
 
 namespace heddle::codegen::clike {
 
 /// Integer and real arithmetic with Heddle's meaning, on scalar types; needs HD_FN, the types, and exp2_approx, log2_approx, square_root
 /// and fused_multiply_add of f32 before it.
 const char* arithmetic_prelude();
-const char* cuda_prelude();  ///< What CUDA C++ adds, arithmetic_prelude() left out. For sm_80 and later.
-const char* hip_prelude();   ///< What HIP adds. For gfx908 and later of gfx9.
-
-/// The whole prelude of a target: what it adds and the arithmetic.
-std::string prelude(const GpuTarget& target);
+/// What CUDA C++ adds, for sm_80 and later; the line `//---- arithmetic ----` is the place of arithmetic_prelude().
+const char* cuda_prelude();
+/// The same of HIP, for gfx908 and later of gfx9; needs HD_SHARED_BYTES.
+const char* hip_prelude();
 
 }  // namespace heddle::codegen::clike

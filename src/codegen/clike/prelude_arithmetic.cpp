@@ -54,6 +54,7 @@ HD_FN i64 floor_mod(i64 a, i64 b) {
 HD_FN vi64 clamp_index(vi64 index, i64 last) { return imin(imax(index, (i64)0), last); }
 // Which halves of a register of two 16-bit elements stay: bits `bit` and `bit + 1` of `live`.
 HD_FN vu32 keep_pair(vu32 live, i32 bit) { const vu32 x = live >> bit; return ((x & 1) | (x & 2) << 15) * 0xffff; }
+HD_FN vu32 keep_word(vu32 live, i32 bit) { return 0u - (live >> bit & 1u); }
 HD_FN vf32 real_min(vf32 a, vf32 b) { return a < b | a != a ? a : b; }
 HD_FN vf32 real_max(vf32 a, vf32 b) { return a > b | a != a ? a : b; }
 HD_FN vf32 real_abs(vf32 x) { return x < 0.0f ? -x : x == 0.0f ? 0.0f : x; }
@@ -70,13 +71,6 @@ HD_FN vf32 real_tanh(vf32 x) {
   return y < 0.05f ? series : whole;
 }
 )";
-}
-
-std::string prelude(const GpuTarget& target) {
-  const char* added = target.vendor == GpuVendor::Cuda ? cuda_prelude() : hip_prelude();
-  std::string text = added;
-  const size_t place = text.find("//---- arithmetic ----\n");
-  return text.replace(place, std::string("//---- arithmetic ----\n").size(), arithmetic_prelude());
 }
 
 }  // namespace heddle::codegen::clike

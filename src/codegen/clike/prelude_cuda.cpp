@@ -10,6 +10,7 @@ typedef i32 vi32; typedef u32 vu32; typedef i64 vi64; typedef f32 vf32; typedef 
 #define HD_FN [[maybe_unused]] static __device__ __forceinline__
 #define HD_MEMBER __device__ __forceinline__
 #define HD_UNROLL _Pragma("unroll")
+#define HD_UNROLL_2 _Pragma("unroll 2")
 #define HD_LOOP _Pragma("unroll 1")
 #define HD_KERNEL(name, threads) extern "C" __global__ void __launch_bounds__(threads) name
 #define HD_ARGUMENTS const __grid_constant__
@@ -27,6 +28,8 @@ HD_FN void block_sync() { __syncthreads(); }
 HD_FN void warp_sync() { __syncwarp(); }
 HD_FN vf32 shfl_xor(vf32 x, i32 mask) { return __shfl_xor_sync(~0u, x, mask); }
 HD_FN vu32 shfl_xor(vu32 x, i32 mask) { return __shfl_xor_sync(~0u, x, mask); }
+HD_FN vf32 shfl_idx(vf32 x, vi32 lane) { return __shfl_sync(~0u, x, lane); }
+HD_FN vu32 shfl_idx(vu32 x, vi32 lane) { return __shfl_sync(~0u, x, lane); }
 
 HD_FN vf32 exp2_approx(vf32 x) { f32 y; asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x)); return y; }
 HD_FN vf32 log2_approx(vf32 x) { f32 y; asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x)); return y; }
@@ -53,6 +56,10 @@ template <class T> HD_FN void st_global_16(T* base, vi64 index, const vu32 (&x)[
 HD_FN void st_shared_4(vi32 address, vu32 x) { asm volatile("st.shared.b32 [%0], %1;" :: "r"(address), "r"(x) : "memory"); }
 HD_FN void ld_shared_16(vu32 (&x)[4], vi32 address) {
   asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];" : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3]) : "r"(address) : "memory");
+}
+HD_FN vf32 ld_shared_f32(vi32 address) { f32 x; asm volatile("ld.shared.f32 %0, [%1];" : "=f"(x) : "r"(address) : "memory"); return x; }
+HD_FN void ld_shared_f32x4(vf32 (&x)[4], vi32 address) {
+  asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(x[0]), "=f"(x[1]), "=f"(x[2]), "=f"(x[3]) : "r"(address) : "memory");
 }
 // 16 bytes from global to shared memory, in the background; zeros where `where` is false.
 template <class T> HD_FN void cp_async_16(vi32 address, const T* base, vi64 index, vbool where) {

@@ -17,6 +17,9 @@ class ProductText {
   virtual void store(TextWriter& out, const Names& names, ir::ValueId value) const = 0;
   /// Declarations of a lane's place, from `lane`: `lane_row`, the first row it holds, and `lane_column`, its first column of a chunk.
   virtual void place(TextWriter& out) const = 0;
+  /// Operands of the whole block that lanes keep: their declarations, and how they are loaded.
+  virtual void fields(TextWriter&, const Names&) const {}
+  virtual void begin(TextWriter&, const Names&) const {}
 };
 
 const ProductText& product_text(ir::MatrixUnit unit);
