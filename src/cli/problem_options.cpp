@@ -13,8 +13,9 @@
 namespace heddle::cli {
 namespace {
 
+/// A processor: the problem of a GPU names this machine's, which nothing asks for.
 Target target_of(const ProblemOptions& options) {
-  return options.target.empty() ? Target::host() : Target::parse(options.target);
+  return options.target.empty() || gpu_target(options) ? Target::host() : Target::parse(options.target);
 }
 
 /// What the options force on every attention.
@@ -63,6 +64,11 @@ std::vector<NamedProblem> of_spec(const ProblemOptions& options) {
 
 }  // namespace
 
+std::optional<GpuTarget> gpu_target(const ProblemOptions& options) {
+  if (!options.target.starts_with("cuda:") && !options.target.starts_with("hip:")) return std::nullopt;
+  return GpuTarget::parse(options.target);
+}
+
 void declare(CLI::App& command, ProblemOptions& options) {
   CLI::Option* spec = command.add_option("SPEC", options.spec, "model spec (JSON): every Attention node of it");
   const auto formula = [&](CLI::Option* option) { return option->excludes(spec); };
@@ -81,7 +87,7 @@ void declare(CLI::App& command, ProblemOptions& options) {
   of_a_spec(command.add_option("--dim", options.dims, "NAME=SIZE: another size of a dim of the spec; repeatable"));
   of_a_spec(
       command.add_option("--allow-path", options.allow_paths, "folder outside the spec's own that it may read; repeatable"));
-  command.add_option("--target", options.target, "cpu:avx2 or cpu:avx512; default the best of this machine");
+  command.add_option("--target", options.target, "cpu:avx512, cuda:sm_80, hip:gfx90a, ...; default the best of this machine");
   command.add_option("--tile-rows", options.tile_rows, "forces the query rows of a block");
   command.add_flag("--no-nests", options.no_nests, "ignores the facts: every tile is tested in the kernel");
 }

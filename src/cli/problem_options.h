@@ -8,6 +8,7 @@
 
 #include "src/cli/command.h"
 #include "src/ir/attention_problem.h"
+#include "src/support/gpu_target.h"
 
 namespace heddle::cli {
 
@@ -26,6 +27,9 @@ struct NamedProblem {
   std::string name;
   ir::AttentionProblem problem;
 };
+
+/// The target where it is a GPU ("cuda:sm_80").
+std::optional<GpuTarget> gpu_target(const ProblemOptions& options);
 
 void declare(CLI::App& command, ProblemOptions& options);
 

@@ -9,6 +9,7 @@
 #include "src/engine/picture/picture_cells.h"
 #include "src/ir/attention_problem.h"
 #include "src/ir/evaluate.h"
+#include "src/support/gpu_target.h"
 #include "src/support/pass_list.h"
 
 namespace heddle::engine {
@@ -68,6 +69,8 @@ class Compiler {
   /// Links an object through ORC; the shared pointer keeps the code alive.
   virtual std::shared_ptr<const void> link(const CompiledKernel& kernel, AttentionKernel& entry) = 0;
   virtual std::string stage(const ir::AttentionProblem& problem, StageText stage) = 0;
+  /// The same for a GPU, whose Q, K, V and O have the dtype.
+  virtual std::string gpu_stage(const ir::AttentionProblem& problem, const GpuTarget& target, DType dtype, StageText stage) = 0;
   virtual FactsReport facts(const FactsRequest& request) = 0;
   virtual PictureCells picture(const PictureRequest& request) = 0;
   virtual MatrixReport matrix_facts(const MatrixRequest& request) = 0;

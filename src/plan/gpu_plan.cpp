@@ -29,6 +29,7 @@ KernelPlan make_gpu_plan(const ir::AttentionProblem& problem, const GpuTarget& t
   check_dims("value_dim", problem.value_dim);
   KernelPlan plan;
   plan.problem = problem;
+  plan.gpu = target.to_string();
   plan.tile_rows = rows_of(problem);
   plan.tile_keys = dtype == DType::Float32 ? 32 : 64;
   plan.keys_per_step = plan.tile_keys;

@@ -188,6 +188,7 @@ HD_FN void mma_bf16(vf32 (&c)[4], const vu32 (&a)[4], vu32 b0, vu32 b1) { hd_mma
 /// Operations of AMD GPUs: waves of 64, and the layouts of v_mfma_f32_16x16x16 (CDNA ISA).
 inline std::string vector_prelude_hip() {
   return vector_prelude(64) + R"(
+HD_FN void keep_order() {}
 struct Words { u32 x[2]; };
 template <class T> HD_FN void ld_global_8(vu32 (&x)[2], const T* base, vi64 index, vbool where) {
   HD_EACH { Words c = {}; if (where[i]) c = hd_load<Words>(base + index[i]); for (int j = 0; j < 2; ++j) x[j][i] = c.x[j]; }

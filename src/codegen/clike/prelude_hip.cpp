@@ -38,6 +38,8 @@ HD_FN void block_sync() {
   __builtin_amdgcn_s_barrier();
   __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
 }
+// Instructions stay on their side: fewer loads are under way at once, and fewer registers hold them.
+HD_FN void keep_order() { __builtin_amdgcn_sched_barrier(0); }
 HD_FN void warp_sync() { __builtin_amdgcn_wave_barrier(); }
 HD_FN vi32 hd_lane() { return __builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0u)); }
 HD_FN vf32 shfl_xor(vf32 x, i32 mask) {

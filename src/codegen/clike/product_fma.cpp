@@ -31,7 +31,7 @@ void FmaText::with_keys(TextWriter& out, const Names& names, const ir::Mma& mma)
 void FmaText::with_values(TextWriter& out, const Names& names, const ir::Mma& mma) const {
   const ir::SharedTile& v = names.program().staged(mma.rhs);
   const std::string p = names.array(mma.lhs), o = names.array(mma.out);
-  out.line("HD_UNROLL");
+  out.line("HD_LOOP");
   out.open("for (i32 x = 0; x < 8; ++x)");
   if (mma.live) out.line("const vu32 live_x = kPartial ? shfl_idx(live, splat(x)) : splat(~0u);  // bit d: key 8 * d + x");
   out.line("HD_UNROLL");

@@ -36,6 +36,7 @@ void MfmaText::with_keys(TextWriter& out, const Names& names, const ir::Mma& mma
     out.line(fmt::format("ld_shared_{}(k_part, shared_K + (n * 16 + lane_row) * {} + (d * 16 + lane_column) * {});", 4 * words(names), k.row_bytes, size));
     out.line(fmt::format("mma_{}({}[n], k_part, q_part[d]);", names.suffix(), s));
   });
+  out.line("keep_order();");
   out.close();
 }
 
@@ -60,6 +61,7 @@ void MfmaText::with_values(TextWriter& out, const Names& names, const ir::Mma& m
     }
     out.line(fmt::format("mma_{}({}[n], v_part, p_part);", names.suffix(), o));
   });
+  out.line("keep_order();");
   out.close();
 }
 
