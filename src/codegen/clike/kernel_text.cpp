@@ -149,16 +149,13 @@ class KernelWriter {
 
   void visit(size_t index) {
     if (pipelined()) {
-      out_.comment("Tile kb starts its way into shared memory; the one before it, which has arrived, is computed. A tile from NK on only does the latter.");
+      out_.comment("Tile kb starts its way into shared memory, and the one before it, which has arrived, is computed. kb = NK: only the latter.");
       out_.open(fmt::format("template <bool kPartial> HD_MEMBER void visit{}(i32 kb)", suffix(index)));
-      out_.line(fmt::format("if (kb < NK) load_keys(kb, stage);"));
+      out_.line("cp_async_wait<0>();");
+      out_.line("block_sync();  // nobody reads the buffer of tile kb any more");
+      out_.line("if (kb < NK) load_keys(kb, stage);");
       out_.line("cp_async_commit();");
-      out_.open("if (pending >= 0)");
-      out_.line("cp_async_wait<1>();");
-      out_.line("block_sync();");
-      out_.line(fmt::format("step{}<kPartial>(pending * {}, stage ^ 1);", suffix(index), p_.tile.tile_keys));
-      out_.line("block_sync();");
-      out_.close();
+      out_.line(fmt::format("if (pending >= 0) step{}<kPartial>(pending * {}, stage ^ 1);", suffix(index), p_.tile.tile_keys));
       out_.line("pending = kb < NK ? kb : -1;");
       out_.line("stage = stage ^ 1;");
     } else {
