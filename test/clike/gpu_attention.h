@@ -42,7 +42,7 @@ inline uint16_t to_bits(float x, DType dtype) {
 
 struct GpuShape {
   int64_t batch = 1, heads = 1, kv_heads = 1, sq = 64, sk = 64;
-  bool tokens_first = false;  ///< [batch, rows, heads, dim] with padded rows, else [batch, heads, rows, dim].
+  bool tokens_first = false;  ///< [batch, rows, heads, dim], rows of inputs padded, else [batch, heads, rows, dim].
 };
 
 struct GpuCase {
@@ -59,8 +59,8 @@ struct GpuTensor {
   int64_t stride[3] = {};
   DType dtype;
 
-  GpuTensor(DType type, int64_t batch, int64_t heads, int64_t rows, int64_t dim, bool tokens_first) : dtype(type) {
-    const int64_t padded = tokens_first ? dim + 8 : dim;
+  GpuTensor(DType type, int64_t batch, int64_t heads, int64_t rows, int64_t dim, bool tokens_first, int64_t pad) : dtype(type) {
+    const int64_t padded = tokens_first ? dim + pad : dim;
     stride[0] = heads * rows * padded, stride[1] = tokens_first ? padded : rows * padded, stride[2] = tokens_first ? heads * padded : padded;
     reals.resize(static_cast<size_t>(batch * heads * rows * padded));
     data.resize(reals.size() * static_cast<size_t>(size_of(type)) + 16, 0xff);
@@ -110,8 +110,8 @@ inline ir::GpuProgram gpu_program(const GpuCase& c, const ir::AttentionProblem& 
 class GpuData {
  public:
   GpuData(const GpuCase& c, const GpuShape& s, unsigned seed = 1)
-      : q(c.dtype, s.batch, s.heads, s.sq, c.head_dim, s.tokens_first), k(c.dtype, s.batch, s.kv_heads, s.sk, c.head_dim, s.tokens_first),
-        v(c.dtype, s.batch, s.kv_heads, s.sk, c.value_dim, s.tokens_first), o(c.dtype, s.batch, s.heads, s.sq, c.value_dim, s.tokens_first),
+      : q(c.dtype, s.batch, s.heads, s.sq, c.head_dim, s.tokens_first, 8), k(c.dtype, s.batch, s.kv_heads, s.sk, c.head_dim, s.tokens_first, 8),
+        v(c.dtype, s.batch, s.kv_heads, s.sk, c.value_dim, s.tokens_first, 8), o(c.dtype, s.batch, s.heads, s.sq, c.value_dim, s.tokens_first, 0),
         lse(static_cast<size_t>(s.batch * s.heads * s.sq), std::nanf("")), shape_(s), case_(c) {
     std::mt19937 random(seed);
     for (GpuTensor* input : {&q, &k, &v}) input->fill(random);

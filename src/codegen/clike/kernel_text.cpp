@@ -105,7 +105,7 @@ class KernelWriter {
       out_.line(fmt::format("{0}_row = a.{0}_stride[2];", tensor));
       out_.line(fmt::format("{0} = a.{0} + b * a.{0}_stride[0] + {1} * a.{0}_stride[1]{2};", tensor, rows ? "h" : "kv_head", rows ? fmt::format(" + first_row * {}_row", tensor) : ""));
     }
-    if (lse_) out_.line("LSE = a.LSE + ((i64)b * H + h) * Sq + first_row;");
+    if (lse_) out_.line("LSE = a.LSE + (b * a.H + h) * a.Sq + first_row;");
     out_.line("scale = a.scale;");
     if (has_formula_fields(p_)) out_.line("f = a.f;");
     out_.line("shared = shared_base();");

@@ -49,7 +49,7 @@ HD_FN i32 ld_uniform_i32(const i32* base, i64 index) { return base[index]; }
 HD_FN i64 ld_uniform_i64(const i64* base, i64 index) { return base[index]; }
 HD_FN void st_global_f32(f32* base, vi64 index, vf32 x, vbool where) { if (where) base[index] = x; }
 template <class T> HD_FN void st_global_16(T* base, vi64 index, const vu32 (&x)[4], vbool where) {
-  if (where) *(uint4*)(base + index) = make_uint4(x[0], x[1], x[2], x[3]);
+  if (where) asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" :: "l"(base + index), "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]) : "memory");
 }
 
 // Shared memory. Addresses count bytes.
