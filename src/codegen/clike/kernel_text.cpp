@@ -173,7 +173,7 @@ class KernelWriter {
   void finish() {
     out_.open("HD_MEMBER void finish()");
     if (pipelined() && !loops_.empty()) out_.line("cp_async_wait<0>();");
-    if (pipelined() && !loops_.empty()) out_.line("block_sync();");
+    if (pipelined() && !loops_.empty()) out_.line("block_sync();  // nobody reads or fills the rows of Q any more");
     for (const ir::KeyLoop* loop : loops_) StatementText(out_, names_, formula_, products_).sum_lanes(*loop);
     StatementText statements(out_, names_, formula_, products_);
     for (const ir::Statement& statement : p_.tile.body) {

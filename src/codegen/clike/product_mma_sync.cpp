@@ -51,7 +51,6 @@ void MmaSyncText::with_values(TextWriter& out, const Names& names, const ir::Mma
 void MmaSyncText::store(TextWriter& out, const Names& names, ir::ValueId value) const {
   const ir::SharedTile& rows = names.program().results;
   const int64_t chunks = rows.dims / 8;
-  out.line("warp_sync();");
   each_chunk(out, names.chunks(ir::Extent::ValueDim), [&] {
     const std::string place = chunk_address(rows, tile_base(rows), "warp_row + lane_row + 8 * i", "n");
     each_row_line(out, 2, fmt::format("st_shared_4({} + lane_column * 2, {}({}[n][2 * i], {}[n][2 * i + 1]));", place, names.pack(), names.array(value), names.array(value)));
