@@ -47,8 +47,13 @@ HD_FN vf32 shfl_xor(vf32 x, i32 mask) {
 }
 HD_FN vu32 shfl_xor(vu32 x, i32 mask) { return (u32)__builtin_amdgcn_ds_bpermute((hd_lane() ^ mask) << 2, (i32)x); }
 
+#if __has_builtin(__builtin_amdgcn_exp2f)
 HD_FN vf32 exp2_approx(vf32 x) { return __builtin_amdgcn_exp2f(x); }
 HD_FN vf32 log2_approx(vf32 x) { return __builtin_amdgcn_logf(x); }
+#else
+HD_FN vf32 exp2_approx(vf32 x) { f32 y; asm("v_exp_f32 %0, %1" : "=v"(y) : "v"(x)); return y; }
+HD_FN vf32 log2_approx(vf32 x) { f32 y; asm("v_log_f32 %0, %1" : "=v"(y) : "v"(x)); return y; }
+#endif
 HD_FN vf32 square_root(vf32 x) { return __builtin_sqrtf(x); }
 HD_FN vf32 fused_multiply_add(vf32 a, vf32 b, vf32 c) { return __builtin_fmaf(a, b, c); }
 HD_FN vf32 vmax(vf32 a, vf32 b) { return __builtin_fmaxf(a, b); }  // never the NaN
