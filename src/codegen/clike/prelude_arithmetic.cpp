@@ -2,8 +2,9 @@
 
 namespace heddle::codegen::clike {
 
-const char* arithmetic_prelude() {
-  return R"(// Arithmetic of formulas: floor division, total for zero divisors; integers wrap; min and max of reals are NaN when either is.
+namespace {
+
+constexpr const char* kText = R"(// Arithmetic of formulas: floor division, total for zero divisors; integers wrap; min and max of reals are NaN when either is.
 HD_FN vi32 splat(i32 x) { return x; }
 HD_FN vi64 splat(i64 x) { return x; }
 HD_FN vu32 splat(u32 x) { return x; }
@@ -71,6 +72,9 @@ HD_FN vf32 real_tanh(vf32 x) {
   return y < 0.05f ? series : whole;
 }
 )";
-}
+
+}  // namespace
+
+const char* arithmetic_prelude() { return kText; }
 
 }  // namespace heddle::codegen::clike

@@ -2,8 +2,9 @@
 
 namespace heddle::codegen::clike {
 
-const char* cuda_prelude() {
-  return R"(// Prelude of Heddle's kernels, CUDA, sm_80 and later. PTX ISA names the instructions and the layouts of fragments.
+namespace {
+
+constexpr const char* kText = R"(// Prelude of Heddle's kernels, CUDA, sm_80 and later. PTX ISA names the instructions and the layouts of fragments.
 typedef int i32; typedef unsigned u32; typedef long long i64; typedef unsigned long long u64;
 typedef unsigned short u16; typedef unsigned char u8; typedef float f32;
 typedef i32 vi32; typedef u32 vu32; typedef i64 vi64; typedef f32 vf32; typedef bool vbool;  // may differ between lanes
@@ -86,6 +87,9 @@ HD_FN void mma_bf16(vf32 (&c)[4], const vu32 (&a)[4], vu32 b0, vu32 b1) {
       : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 )";
-}
+
+}  // namespace
+
+const char* cuda_prelude() { return kText; }
 
 }  // namespace heddle::codegen::clike

@@ -2,8 +2,9 @@
 
 namespace heddle::codegen::clike {
 
-const char* hip_prelude() {
-  return R"(// Prelude of Heddle's kernels, HIP, waves of 64 (gfx908, gfx90a, gfx942). Compiler builtins only: hipRTC and clang take it without a header.
+namespace {
+
+constexpr const char* kText = R"(// Prelude of Heddle's kernels, HIP, waves of 64 (gfx908, gfx90a, gfx942). Compiler builtins only: hipRTC and clang take it without a header.
 typedef int i32; typedef unsigned u32; typedef long long i64; typedef unsigned long long u64;
 typedef unsigned short u16; typedef unsigned char u8; typedef float f32;
 typedef i32 vi32; typedef u32 vu32; typedef i64 vi64; typedef f32 vf32; typedef bool vbool;  // may differ between lanes
@@ -136,6 +137,9 @@ HD_FN void mma_f32(vf32 (&c)[4], const vu32 (&a)[4], const vu32 (&b)[4]) {
     hd_put(c, __builtin_amdgcn_mfma_f32_16x16x4f32(__builtin_bit_cast(f32, a[i]), __builtin_bit_cast(f32, b[i]), HD_F32X4(c), 0, 0, 0));
 }
 )";
-}
+
+}  // namespace
+
+const char* hip_prelude() { return kText; }
 
 }  // namespace heddle::codegen::clike
