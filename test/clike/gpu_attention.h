@@ -5,7 +5,10 @@
 
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <random>
+#include <string>
+#include <vector>
 
 #include "dsl/parser.h"
 #include "src/codegen/clike/kernel_text.h"
@@ -14,7 +17,6 @@
 #include "src/lower/lower_attention.h"
 #include "src/lower/schedule_gpu.h"
 #include "src/plan/gpu_plan.h"
-#include "test/clike/vector_machine.h"
 
 namespace heddle::test {
 
@@ -129,10 +131,6 @@ class GpuData {
     AttentionArgs a = args;
     a.q = q.reals.data(), a.k = k.reals.data(), a.v = v.reals.data();
     return a;
-  }
-  void allow(VectorMachine& machine) {
-    machine.allow(q.base(), q.bytes(), false), machine.allow(k.base(), k.bytes(), false), machine.allow(v.base(), v.bytes(), false);
-    machine.allow(o.base(), o.bytes(), true), machine.allow(lse.data(), lse.size() * sizeof(float), true);
   }
   /// Largest error of O and LSE; infinite where one is finite, or NaN, and the other not.
   std::pair<double, double> errors(const reference::AttentionResult& expected) {

@@ -1,7 +1,7 @@
 // Emitted kernels with tables, tile lists, dynamic parameters, and memory that nothing may read.
 #include "runtime/bind.h"
 #include "src/lower/bind_program.h"
-#include "test/clike/gpu_attention.h"
+#include "test/clike/vector_machine.h"
 
 namespace heddle {
 namespace {
@@ -23,7 +23,7 @@ struct Compiled {
 
 void expect_right(const Compiled& compiled, GpuData& data, test::VectorMachine& machine) {
   ASSERT_NE(compiled.library.run, nullptr);
-  data.allow(machine);
+  machine.allow(data);
   machine.launch(compiled.library, compiled.kernel.launch, data.kernel_args());
   const auto [o, lse] = data.errors(reference::judge(compiled.problem, data.judge_args()));
   EXPECT_LE(o, 2e-3);
@@ -31,7 +31,9 @@ void expect_right(const Compiled& compiled, GpuData& data, test::VectorMachine& 
   EXPECT_TRUE(machine.faults().empty()) << *machine.faults().begin();
 }
 
-TEST(KernelTables, DocumentsVisitTheListsThatABindMade) {
+class KernelTables : public test::VectorTest {};
+
+TEST_F(KernelTables, DocumentsVisitTheListsThatABindMade) {
   const GpuCase c = {"doc[q] == doc[k] && k <= q", ""};
   const Compiled compiled(c, {{"doc", TableOf{}}});
   const GpuShape shape = {1, 2, 1, 300, 300};
@@ -51,7 +53,7 @@ TEST(KernelTables, DocumentsVisitTheListsThatABindMade) {
   expect_right(compiled, data, machine);
 }
 
-TEST(KernelTables, ScoresReadTablesOfReals) {
+TEST_F(KernelTables, ScoresReadTablesOfReals) {
   const GpuCase c = {"k <= q", "s + rel[h, q - k]"};
   const Compiled compiled(c, {{"rel", TableOf{DType::Float32}}});
   GpuData data(c, {1, 2, 2, 100, 90});
@@ -65,7 +67,7 @@ TEST(KernelTables, ScoresReadTablesOfReals) {
   expect_right(compiled, data, machine);
 }
 
-TEST(KernelTables, DynamicParametersAreArguments) {
+TEST_F(KernelTables, DynamicParametersAreArguments) {
   const GpuCase c = {"k <= q + off && q + off - k < window", "s * temper"};
   const Compiled compiled(c, {{"off", Dynamic{false}}, {"window", Dynamic{false}}, {"temper", Dynamic{true}}});
   for (const auto& [off, window] : {std::pair<int64_t, int64_t>{0, 50}, {20, 1}, {-30, 1 << 20}, {int64_t{1} << 40, int64_t{1} << 40}}) {
@@ -78,7 +80,7 @@ TEST(KernelTables, DynamicParametersAreArguments) {
   }
 }
 
-TEST(KernelTables, GarbageThatNobodyMayAttendIsHarmless) {
+TEST_F(KernelTables, GarbageThatNobodyMayAttendIsHarmless) {
   const GpuCase c = {"k % 3 != 1 && k <= q + 100 && k < 140", ""};
   const Compiled compiled(c, {});
   GpuData data(c, {1, 1, 1, 100, 170});
@@ -92,20 +94,20 @@ TEST(KernelTables, GarbageThatNobodyMayAttendIsHarmless) {
   expect_right(compiled, data, machine);
 }
 
-TEST(KernelTables, NanInAnAttendedRowReachesItsQueries) {
+TEST_F(KernelTables, NanInAnAttendedRowReachesItsQueries) {
   const GpuCase c = {"k <= q", ""};
   const Compiled compiled(c, {});
   GpuData data(c, {1, 1, 1, 70, 70});
   data.v.set(65 * 64, std::nanf(""));
   test::VectorMachine machine(compiled.program.warps, compiled.kernel.launch.shared_bytes);
-  data.allow(machine);
+  machine.allow(data);
   machine.launch(compiled.library, compiled.kernel.launch, data.kernel_args());
   EXPECT_FALSE(std::isnan(data.o.get(0)));
   EXPECT_TRUE(std::isnan(data.o.get(65 * 64)));
   EXPECT_TRUE(std::isnan(data.o.get(69 * 64)));
 }
 
-TEST(KernelTables, NamesOfTheFormulaMayBeWordsOfTheLanguage) {
+TEST_F(KernelTables, NamesOfTheFormulaMayBeWordsOfTheLanguage) {
   const GpuCase c = {"k <= q + int && q - k < lane_last", ""};
   const Compiled compiled(c, {{"int", Dynamic{false}}, {"lane_last", Dynamic{false}}});
   GpuData data(c, {1, 1, 1, 70, 70});

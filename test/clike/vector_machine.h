@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "heddle/gpu_launch.h"
+#include "test/clike/gpu_attention.h"
 #include "test/clike/vector_prelude.h"
 #include "test/process.h"
 
@@ -24,7 +25,7 @@ class VectorKernel {
     const std::string source = folder_ / "kernel.cpp", library = folder_ / "kernel.so", log = folder_ / "log";
     const std::string entry = "\nextern \"C\" void hd_run(const void* bytes) { Arguments a; std::memcpy(&a, bytes, sizeof a); " + symbol + "(a); }\n";
     write_file(source, prelude + text + entry);
-    const std::string command = "clang++-19 -std=c++20 -shared -fPIC -O1 -march=native -w -ffp-contract=off -o " + library + " " + source + " 2> " + log;
+    const std::string command = HEDDLE_VECTOR_COMPILER " -std=c++20 -shared -fPIC -O1 -march=native -w -ffp-contract=off -o " + library + " " + source + " 2> " + log;
     if (std::system(command.c_str()) != 0) ADD_FAILURE() << read_file(log) << "\n" << text;
     handle_ = dlopen(library.c_str(), RTLD_NOW);
     if (!handle_) return;
@@ -44,6 +45,14 @@ class VectorKernel {
   void* handle_ = nullptr;
 };
 
+/// Tests that execute kernels as vectors.
+class VectorTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (std::string(HEDDLE_VECTOR_COMPILER).empty()) GTEST_SKIP() << "skipped: clang++-19 not found";
+  }
+};
+
 class VectorMachine {
  public:
   VectorMachine(int warps, int64_t shared_bytes) : shared_(static_cast<size_t>(shared_bytes)), warps_(static_cast<size_t>(warps)) {
@@ -52,6 +61,11 @@ class VectorMachine {
 
   /// Memory that kernels may read, or read and write.
   void allow(const void* data, size_t bytes, bool write) { buffers_.push_back({static_cast<const uint8_t*>(data), bytes, write}); }
+  void allow(GpuData& data) {
+    for (GpuTensor* input : {&data.q, &data.k, &data.v}) allow(input->base(), input->bytes(), false);
+    allow(data.o.base(), data.o.bytes(), true);
+    allow(data.lse.data(), data.lse.size() * sizeof(float), true);
+  }
   const std::set<std::string>& faults() const { return faults_; }
 
   void launch(const VectorKernel& kernel, const GpuLaunch& launch, const AttentionArgs& args) {
