@@ -139,6 +139,15 @@ Decoder::PredicateOperand Decoder::predicate_source(const Statement& statement, 
   return {predicate(statement, operand.name), operand.negated};
 }
 
+Slot Decoder::address(const Statement& statement, const Operand& memory, Instruction& instruction) {
+  if (!memory.in_memory) refuse(statement, "expected an address");
+  int64_t symbol = 0;
+  const bool named = shared_offset(memory.name, &symbol);
+  instruction.flag = !named && width(statement, memory.name) == 4;
+  instruction.immediate = named ? 0 : memory.offset;
+  return source(statement, memory, instruction.flag ? 4 : 8);
+}
+
 bool Decoder::shared_offset(const std::string& name, int64_t* offset) const {
   for (const SharedArray& array : kernel_.shared) {
     if (array.name != name) continue;

@@ -94,6 +94,14 @@ inline void write_predicate(Warp& warp, Slot slot, uint32_t mask, uint32_t bits)
   target = (target & ~mask) | (bits & mask);
 }
 
+/// Addresses of all lanes as Decoder::address laid them down: a register of 4 (`flag`) or 8 bytes plus the immediate.
+inline void addresses_of(Warp& warp, const Instruction& in, Slot slot, uint64_t (&addresses)[kWarp]) {
+  for (int lane = 0; lane < kWarp; ++lane) {
+    const uint64_t base = in.flag ? warp.lanes(slot)[lane] : warp.wide_lanes(slot)[lane];
+    addresses[lane] = base + static_cast<uint64_t>(in.immediate);
+  }
+}
+
 /// slots: d, a. Operation::apply(T) -> T.
 template <typename T, typename Operation>
 void unary(Warp& warp, const Instruction& in, uint32_t mask) {

@@ -1,0 +1,168 @@
+// ld and st on parameters, global and shared memory, scalar and vector; fences and prefetches, which move nothing.
+#include <cstring>
+#include "test/emulator/decoder.h"
+#include "test/emulator/lane_loops.h"
+
+namespace heddle::emulator {
+
+namespace {
+
+enum class Space : uint8_t { Parameter, Global, Shared, Generic };
+
+/// The bytes of a lane's value: `count` elements of `bytes`.
+constexpr int kMostBytes = 16;
+
+bool in_shared(Space space, uint64_t& address) {
+  if (space == Space::Shared) return true;
+  if (space == Space::Global || address < Warp::kSharedWindow) return false;
+  address -= Warp::kSharedWindow;
+  return true;
+}
+
+void count_cost(Warp& warp, const Instruction& in, uint32_t mask, bool shared, const uint64_t (&addresses)[kWarp]) {
+  const int bytes = in.bytes * in.count;
+  if (shared) {
+    warp.counts(in).banks += bank_passes(addresses, mask, bytes);
+  } else {
+    warp.counts(in).sectors += sectors(addresses, mask, bytes);
+  }
+}
+
+/// Element of memory into the carrier of a register; narrow signed ones are extended.
+void store_element(Warp& warp, Slot slot, int lane, const uint8_t* from, int bytes, bool extend) {
+  uint64_t raw = 0;
+  std::memcpy(&raw, from, bytes);
+  if (extend) raw = static_cast<uint64_t>(static_cast<int64_t>(raw << (64 - 8 * bytes)) >> (64 - 8 * bytes));
+  if (bytes == 8) {
+    warp.wide_lanes(slot)[lane] = raw;
+  } else {
+    warp.lanes(slot)[lane] = static_cast<uint32_t>(raw);
+  }
+}
+
+void load_element(Warp& warp, Slot slot, int lane, uint8_t* to, int bytes) {
+  const uint64_t raw = bytes == 8 ? warp.wide_lanes(slot)[lane] : warp.lanes(slot)[lane];
+  std::memcpy(to, &raw, bytes);
+}
+
+/// A lane's value from memory; what may not be read is poison.
+void read_value(Warp& warp, const Instruction& in, int lane, bool shared, uint64_t address, uint8_t* value) {
+  const int bytes = in.bytes * in.count;
+  if (shared && bytes == 1) {  // the shadow has two bytes a part
+    uint8_t pair[2];
+    warp.block.shared.read(warp.thread(lane), static_cast<int64_t>(address & ~uint64_t{1}), 2, pair);
+    *value = pair[address & 1];
+  } else if (shared) {
+    warp.block.shared.read(warp.thread(lane), static_cast<int64_t>(address), bytes, value);
+  } else if (const uint8_t* memory = warp.block.global.read(warp.thread(lane), address, bytes)) {
+    std::memcpy(value, memory, bytes);
+  } else {
+    std::memset(value, 0xff, bytes);
+  }
+}
+
+/// slots: count destinations, then the address; the last slot says whether elements are sign extended.
+template <Space kSpace>
+void load(Warp& warp, const Instruction& in, uint32_t mask) {
+  uint64_t addresses[kWarp];
+  addresses_of(warp, in, in.slots[in.count], addresses);
+  const bool extend = in.slots.back() != 0;
+  bool shared = kSpace == Space::Shared;
+  for (int lane = 0; lane < kWarp; ++lane) {
+    if (!(mask >> lane & 1)) continue;
+    uint8_t value[kMostBytes];
+    shared = in_shared(kSpace, addresses[lane]);
+    read_value(warp, in, lane, shared, addresses[lane], value);
+    for (int i = 0; i < in.count; ++i) store_element(warp, in.slots[i], lane, value + i * in.bytes, in.bytes, extend);
+  }
+  count_cost(warp, in, mask, shared, addresses);
+}
+
+/// slots: count sources, then the address.
+template <Space kSpace>
+void store(Warp& warp, const Instruction& in, uint32_t mask) {
+  uint64_t addresses[kWarp];
+  addresses_of(warp, in, in.slots[in.count], addresses);
+  const int bytes = in.bytes * in.count;
+  bool shared = kSpace == Space::Shared;
+  for (int lane = 0; lane < kWarp; ++lane) {
+    if (!(mask >> lane & 1)) continue;
+    uint8_t value[kMostBytes];
+    for (int i = 0; i < in.count; ++i) load_element(warp, in.slots[i], lane, value + i * in.bytes, in.bytes);
+    shared = in_shared(kSpace, addresses[lane]);
+    if (shared) {
+      warp.block.shared.write(warp.thread(lane), static_cast<int64_t>(addresses[lane]), bytes, value);
+    } else if (uint8_t* memory = warp.block.global.write(warp.thread(lane), addresses[lane], bytes)) {
+      std::memcpy(memory, value, bytes);
+    }
+  }
+  count_cost(warp, in, mask, shared, addresses);
+}
+
+/// slots: count destinations; the immediate is the offset in the parameters.
+void load_parameter(Warp& warp, const Instruction& in, uint32_t mask) {
+  for (int lane = 0; lane < kWarp; ++lane) {
+    if (!(mask >> lane & 1)) continue;
+    for (int i = 0; i < in.count; ++i) {
+      store_element(warp, in.slots[i], lane, warp.block.parameters.data() + in.immediate + i * in.bytes, in.bytes, in.slots.back() != 0);
+    }
+  }
+}
+
+void nothing(Warp&, const Instruction&, uint32_t) {}
+
+Space space_of(const Statement& s) {
+  if (s.has("param")) return Space::Parameter;
+  if (s.has("global")) return Space::Global;
+  if (s.has("shared")) return Space::Shared;
+  if (s.has("local") || s.has("const")) Decoder::refuse(s, "local and constant memory");
+  return Space::Generic;
+}
+
+Execute pick(Space space, bool loads) {
+  switch (space) {
+    case Space::Global: return loads ? load<Space::Global> : store<Space::Global>;
+    case Space::Shared: return loads ? load<Space::Shared> : store<Space::Shared>;
+    case Space::Generic: return loads ? load<Space::Generic> : store<Space::Generic>;
+    case Space::Parameter: break;
+  }
+  return loads ? load_parameter : nullptr;
+}
+
+void decode_access(Decoder& decoder, const Statement& s, Instruction& in, bool loads) {
+  Decoder::expect_operands(s, 2);
+  const Space space = space_of(s);
+  const Type type = Decoder::last_type(s);
+  const Operand &value = s.operands[loads ? 0 : 1], &memory = s.operands[loads ? 1 : 0];
+  const std::vector<Operand> elements = value.elements.empty() ? std::vector{value} : value.elements;
+  in.execute = pick(space, loads);
+  in.bytes = static_cast<uint8_t>(bytes_of(type));
+  in.count = static_cast<uint8_t>(elements.size());
+  if (!in.execute || in.bytes == 0 || in.bytes * in.count > kMostBytes) Decoder::refuse(s);
+  if (!loads && space != Space::Global && in.bytes * in.count == 1) Decoder::refuse(s, "stores of one byte to shared memory");
+  for (int i = 0; i < in.count; ++i) {
+    const int width = std::max<int>(in.bytes, 4);
+    in.slots[i] = loads ? decoder.destination(s, elements[i], width) : decoder.source(s, elements[i], width);
+  }
+  in.slots.back() = is_signed(type) && in.bytes < 4;
+  if (space == Space::Parameter) {
+    in.immediate = decoder.parameter_offset(s, memory);
+  } else {
+    in.slots[in.count] = decoder.address(s, memory, in);
+  }
+}
+
+}  // namespace
+
+bool decode_memory(Decoder& decoder, const Statement& s, Instruction& in) {
+  const std::string& root = s.opcode[0];
+  if (root == "membar" || root == "fence" || root == "prefetch" || root == "prefetchu") {
+    in.execute = nothing;
+    return true;
+  }
+  if (root != "ld" && root != "st") return false;
+  decode_access(decoder, s, in, root == "ld");
+  return true;
+}
+
+}  // namespace heddle::emulator
