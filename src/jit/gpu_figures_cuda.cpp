@@ -29,10 +29,10 @@ struct Named {
 
 /// Opcodes of sm_80 to sm_120, checked on nvdisasm of CUDA 13.
 constexpr std::array kSassNames = {
-    Named{0x23c, "HMMA"},   Named{0x83b, "LDSM"},   Named{0xfae, "LDGSTS"}, Named{0x983, "LDL"},  Named{0x387, "STL"},  Named{0x981, "LDG"},
-    Named{0x986, "STG"},    Named{0x984, "LDS"},    Named{0x388, "STS"},    Named{0x308, "MUFU"}, Named{0xf89, "SHFL"}, Named{0x389, "SHFL"},
-    Named{0x989, "SHFL"},   Named{0x589, "SHFL"},   Named{0xb1d, "BAR"},    Named{0x223, "FFMA"}, Named{0x823, "FFMA"}, Named{0x423, "FFMA"},
-    Named{0x947, "BRA"},    Named{0x94d, "EXIT"},   Named{0x918, "NOP"},
+    Named{0x23c, "HMMA"}, Named{0x83b, "LDSM"}, Named{0xfae, "LDGSTS"}, Named{0x983, "LDL"},  Named{0x387, "STL"},  Named{0x981, "LDG"},
+    Named{0x986, "STG"},  Named{0x984, "LDS"},  Named{0x388, "STS"},    Named{0x988, "STS"},  Named{0x308, "MUFU"}, Named{0xf89, "SHFL"},
+    Named{0x389, "SHFL"}, Named{0x989, "SHFL"}, Named{0x589, "SHFL"},   Named{0xb1d, "BAR"},  Named{0x223, "FFMA"}, Named{0x823, "FFMA"},
+    Named{0x423, "FFMA"}, Named{0xc23, "FFMA"}, Named{0x947, "BRA"},    Named{0x547, "BRA"},  Named{0x94d, "EXIT"}, Named{0x918, "NOP"},
 };
 
 std::string sass_name(uint16_t opcode) {

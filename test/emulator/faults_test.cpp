@@ -43,9 +43,9 @@ TEST_P(SeededFault, IsFound) {
   EXPECT_GT(result.outcome.findings.count(fault.found), 0u) << fault.name << "\n" << result.outcome.findings.to_string();
 }
 
-INSTANTIATE_TEST_SUITE_P(Emulator, SeededFault, testing::ValuesIn(kFaults), [](const auto& info) {
+INSTANTIATE_TEST_SUITE_P(Emulator, SeededFault, testing::ValuesIn(kFaults), [](const auto& fault) {
   std::string name;
-  for (const char c : std::string(info.param.name)) name += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  for (const char c : std::string(fault.param.name)) name += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
   return name;
 });
 

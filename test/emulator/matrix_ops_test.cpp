@@ -94,7 +94,9 @@ TEST(MatrixOps, HalvesConvertBothWaysExactly) {
       const double magnitude = exponent == 0 ? std::ldexp(mantissa, -24) : std::ldexp(1024 + mantissa, exponent - 25);
       ASSERT_EQ(value, bits & 0x8000 ? -magnitude : magnitude) << bits;
     }
-    if (!std::isnan(value)) ASSERT_EQ(float_to_half(value), bits);
+    if (!std::isnan(value)) {
+      ASSERT_EQ(float_to_half(value), bits);
+    }
   }
 }
 

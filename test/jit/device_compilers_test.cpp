@@ -141,7 +141,7 @@ TEST(DeviceCompilers, EveryTargetHasACompilerOrAReason) {
     EXPECT_EQ(state.compiles, !state.compiler.empty()) << state.target.to_string();
     EXPECT_EQ(state.compiles, state.why_not_compiled.empty()) << state.target.to_string();
     EXPECT_EQ(state.runs, state.why_not_run.empty()) << state.target.to_string();
-    if (HEDDLE_GPU_COMPILERS) EXPECT_TRUE(state.compiles) << state.why_not_compiled;
+    EXPECT_TRUE(state.compiles || !HEDDLE_GPU_COMPILERS) << state.why_not_compiled;
   }
 }
 
@@ -150,7 +150,9 @@ TEST(DeviceCompilers, HiprtcGoesFirstAndClangTakesWhatItDoesNotKnow) {
   HEDDLE_NEEDS_COMPILER(compilers().clang());
   EXPECT_EQ(&compilers().for_target(GpuTarget::parse("hip:gfx90a")), compilers().hiprtc().compiler.get());
   const GpuTarget newest = GpuTarget::parse("hip:gfx942");
-  if (!compilers().hiprtc().compiler->takes(newest)) EXPECT_EQ(&compilers().for_target(newest), compilers().clang().compiler.get());
+  if (!compilers().hiprtc().compiler->takes(newest)) {
+    EXPECT_EQ(&compilers().for_target(newest), compilers().clang().compiler.get());
+  }
 }
 
 TEST(FirstError, ReadsNvrtcAndClang) {
