@@ -98,6 +98,15 @@ struct MultiplyAdd {
   }
 };
 
+/// fma.rm.f32: rounded down from a sum in double, which holds the product exactly.
+struct MultiplyAddDown {
+  static float apply(float a, float b, float c) {
+    const double exact = static_cast<double>(a) * b + c;
+    const float near = static_cast<float>(exact);
+    return near > exact ? std::nextafter(near, -std::numeric_limits<float>::infinity()) : near;
+  }
+};
+
 /// Division by zero gives all ones, as the device does.
 struct Divide {
   template <typename T>
@@ -261,6 +270,7 @@ Choice choose(const Statement& s, const std::string& root, Type type) {
   if (root == "add") return {pick_binary<Add>(type), 3};
   if (root == "sub") return {pick_binary<Subtract>(type), 3};
   if (root == "mul") return {s.has("wide") ? pick_wide(type, false) : s.has("hi") ? pick_integer_binary<MultiplyHigh>(type) : pick_binary<Multiply>(type), 3};
+  if (root == "fma" && s.has("rm")) return {type == Type::F32 ? ternary<float, MultiplyAddDown> : nullptr, 4};
   if (root == "mad" || root == "fma") return {s.has("wide") ? pick_wide(type, true) : s.has("hi") ? pick_high_add(type) : pick_ternary<MultiplyAdd>(type), 4};
   if (root == "min") return {s.has("NaN") ? pick_binary<LeastOrNan>(type) : pick_binary<Least>(type), 3};
   if (root == "max") return {s.has("NaN") ? pick_binary<MostOrNan>(type) : pick_binary<Most>(type), 3};
@@ -273,8 +283,9 @@ Choice choose(const Statement& s, const std::string& root, Type type) {
 
 /// Qualifiers that would change a result in a way that is not emulated.
 void refuse_unknown_qualifiers(const Statement& statement) {
+  const bool fused = statement.opcode[0] == "fma";
   for (const char* name : {"cc", "sat", "rz", "rm", "rp", "xorsign", "relu", "oob"}) {
-    if (statement.has(name)) Decoder::refuse(statement, std::string("qualifier .") + name);
+    if (statement.has(name) && !(fused && std::string_view(name) == "rm")) Decoder::refuse(statement, std::string("qualifier .") + name);
   }
 }
 

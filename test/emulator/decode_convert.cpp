@@ -1,4 +1,5 @@
 // cvt between integers and floats of all widths, into pairs of 16-bit floats and into tf32; cvta.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include "test/emulator/decoder.h"
@@ -111,6 +112,11 @@ void pack_pair(Warp& warp, const Instruction& in, uint32_t mask) {
   });
 }
 
+/// cvt.sat: into [0, 1]; NaN gives 0.
+struct Saturate {
+  static float apply(float x) { return x > 0 ? std::min(x, 1.0f) : 0.0f; }
+};
+
 /// cvt.rna.tf32.f32: 10 bits of mantissa, ties away from zero.
 struct ToTf32 {
   static uint32_t apply(uint32_t bits) { return (bits & 0x7f800000) == 0x7f800000 ? bits : (bits + 0x1000) & 0xffffe000u; }
@@ -123,11 +129,11 @@ Rounding rounding_of(const Statement& s) {
   return Rounding::Nearest;
 }
 
-/// Directed rounding is emulated to integers only; saturation not at all.
+/// Directed rounding is emulated to integers only, saturation from float32 to float32 only.
 void refuse_unknown_qualifiers(const Statement& s, Type to) {
   const bool directed = s.has("rz") || s.has("rm") || s.has("rp");
   if (directed && is_float(to)) Decoder::refuse(s, "directed rounding to a float");
-  if (s.has("sat") || s.has("relu") || s.has("satfinite")) Decoder::refuse(s, "saturation");
+  if ((s.has("sat") && to != Type::F32) || s.has("relu") || s.has("satfinite")) Decoder::refuse(s, "saturation");
 }
 
 bool decode_pair(Decoder& decoder, const Statement& s, Instruction& in, Type to) {
@@ -172,6 +178,7 @@ bool decode_convert(Decoder& decoder, const Statement& s, Instruction& in) {
   if (decode_pair(decoder, s, in, to)) return true;
   Decoder::expect_operands(s, 2);
   in.execute = to == Type::TF32 && from == Type::F32 ? unary<uint32_t, ToTf32> : pick(to, from);
+  if (s.has("sat")) in.execute = from == Type::F32 ? unary<float, Saturate> : nullptr;
   if (!in.execute) Decoder::refuse(s);
   in.count = static_cast<uint8_t>(rounding_of(s));
   in.flag = s.has("rni") || s.has("rzi") || s.has("rmi") || s.has("rpi");

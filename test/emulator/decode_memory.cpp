@@ -28,21 +28,23 @@ void count_cost(Warp& warp, const Instruction& in, uint32_t mask, bool shared, c
   }
 }
 
-/// Element of memory into the carrier of a register; narrow signed ones are extended.
-void store_element(Warp& warp, Slot slot, int lane, const uint8_t* from, int bytes, bool extend) {
+/// Element i of memory into its register, which may be wider; signed ones are extended then.
+void fill_register(Warp& warp, const Instruction& in, int i, int lane, const uint8_t* from) {
+  const int bytes = in.bytes;
+  const bool extend = in.slots.back() != 0;
   uint64_t raw = 0;
   std::memcpy(&raw, from, bytes);
   if (extend) raw = static_cast<uint64_t>(static_cast<int64_t>(raw << (64 - 8 * bytes)) >> (64 - 8 * bytes));
-  if (bytes == 8) {
-    warp.wide_lanes(slot)[lane] = raw;
+  if (in.wide >> i & 1) {
+    warp.wide_lanes(in.slots[i])[lane] = raw;
   } else {
-    warp.lanes(slot)[lane] = static_cast<uint32_t>(raw);
+    warp.lanes(in.slots[i])[lane] = static_cast<uint32_t>(raw);
   }
 }
 
-void load_element(Warp& warp, Slot slot, int lane, uint8_t* to, int bytes) {
-  const uint64_t raw = bytes == 8 ? warp.wide_lanes(slot)[lane] : warp.lanes(slot)[lane];
-  std::memcpy(to, &raw, bytes);
+void take_register(Warp& warp, const Instruction& in, int i, int lane, uint8_t* to) {
+  const uint64_t raw = in.wide >> i & 1 ? warp.wide_lanes(in.slots[i])[lane] : warp.lanes(in.slots[i])[lane];
+  std::memcpy(to, &raw, in.bytes);
 }
 
 /// A lane's value from memory; what may not be read is poison.
@@ -66,14 +68,13 @@ template <Space kSpace>
 void load(Warp& warp, const Instruction& in, uint32_t mask) {
   uint64_t addresses[kWarp];
   addresses_of(warp, in, in.slots[in.count], addresses);
-  const bool extend = in.slots.back() != 0;
   bool shared = kSpace == Space::Shared;
   for (int lane = 0; lane < kWarp; ++lane) {
     if (!(mask >> lane & 1)) continue;
     uint8_t value[kMostBytes];
     shared = in_shared(kSpace, addresses[lane]);
     read_value(warp, in, lane, shared, addresses[lane], value);
-    for (int i = 0; i < in.count; ++i) store_element(warp, in.slots[i], lane, value + i * in.bytes, in.bytes, extend);
+    for (int i = 0; i < in.count; ++i) fill_register(warp, in, i, lane, value + i * in.bytes);
   }
   count_cost(warp, in, mask, shared, addresses);
 }
@@ -88,7 +89,7 @@ void store(Warp& warp, const Instruction& in, uint32_t mask) {
   for (int lane = 0; lane < kWarp; ++lane) {
     if (!(mask >> lane & 1)) continue;
     uint8_t value[kMostBytes];
-    for (int i = 0; i < in.count; ++i) load_element(warp, in.slots[i], lane, value + i * in.bytes, in.bytes);
+    for (int i = 0; i < in.count; ++i) take_register(warp, in, i, lane, value + i * in.bytes);
     shared = in_shared(kSpace, addresses[lane]);
     if (shared) {
       warp.block.shared.write(warp.thread(lane), static_cast<int64_t>(addresses[lane]), bytes, value);
@@ -103,9 +104,8 @@ void store(Warp& warp, const Instruction& in, uint32_t mask) {
 void load_parameter(Warp& warp, const Instruction& in, uint32_t mask) {
   for (int lane = 0; lane < kWarp; ++lane) {
     if (!(mask >> lane & 1)) continue;
-    for (int i = 0; i < in.count; ++i) {
-      store_element(warp, in.slots[i], lane, warp.block.parameters.data() + in.immediate + i * in.bytes, in.bytes, in.slots.back() != 0);
-    }
+    const uint8_t* value = warp.block.parameters.data() + in.immediate;
+    for (int i = 0; i < in.count; ++i) fill_register(warp, in, i, lane, value + i * in.bytes);
   }
 }
 
@@ -141,10 +141,13 @@ void decode_access(Decoder& decoder, const Statement& s, Instruction& in, bool l
   if (!in.execute || in.bytes == 0 || in.bytes * in.count > kMostBytes) Decoder::refuse(s);
   if (!loads && space != Space::Global && in.bytes * in.count == 1) Decoder::refuse(s, "stores of one byte to shared memory");
   for (int i = 0; i < in.count; ++i) {
-    const int width = std::max<int>(in.bytes, 4);
+    const bool number = !loads && !elements[i].name.starts_with('%');
+    const int width = number || elements[i].name == "_" ? std::max<int>(in.bytes, 4) : decoder.width(s, elements[i].name);
+    if (width < in.bytes) Decoder::refuse(s, "a register narrower than the element");
+    in.wide = static_cast<uint16_t>(in.wide | (width == 8) << i);
     in.slots[i] = loads ? decoder.destination(s, elements[i], width) : decoder.source(s, elements[i], width);
   }
-  in.slots.back() = is_signed(type) && in.bytes < 4;
+  in.slots.back() = is_signed(type) && in.bytes < 8;
   if (space == Space::Parameter) {
     in.immediate = decoder.parameter_offset(s, memory);
   } else {

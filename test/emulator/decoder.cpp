@@ -129,6 +129,12 @@ Slot Decoder::destination(const Statement& statement, const Operand& operand, in
 }
 
 Slot Decoder::predicate(const Statement& statement, const std::string& name) {
+  if (is_literal(name)) {
+    const auto [at, fresh] = predicates_.try_emplace(name, program_.predicates);
+    if (fresh && number(name) != 0) program_.true_predicates.push_back(program_.predicates);
+    if (fresh) ++program_.predicates;
+    return at->second;
+  }
   if (name != kSink && declared_type(statement, name) != "pred") refuse(statement, "no predicate: " + name);
   const auto [at, fresh] = predicates_.try_emplace(name, program_.predicates);
   if (fresh) ++program_.predicates;

@@ -19,7 +19,7 @@ class Decoder {
   Slot source(const Statement& statement, const Operand& operand, int bytes);
   /// Slot of a register that is written; the sink `_` gives a slot that nobody reads.
   Slot destination(const Statement& statement, const Operand& operand, int bytes);
-  /// Number of a predicate register; the sink `_` gives one that nobody reads.
+  /// Number of a predicate register; the sink `_` gives one that nobody reads, a number one that is never written.
   Slot predicate(const Statement& statement, const std::string& name);
   /// Predicate operand of an instruction: `%p1` or `!%p1`, which costs a slot of its own that `negate` fills. Numbers 0 and 1 too.
   struct PredicateOperand {

@@ -35,6 +35,7 @@ struct Instruction {
   bool flag = false;  ///< Meaning of the instruction: transposed, saturating, ...
   uint8_t bytes = 0;  ///< Of one memory element.
   uint8_t count = 0;  ///< Elements of a vector, or matrices.
+  uint16_t wide = 0;  ///< Bit i: the register of element i has 8 bytes, whatever `bytes` says.
   Slot guard = 0;
   uint32_t target = 0;   ///< Of a branch.
   int64_t immediate = 0;  ///< Address offset, or number.
@@ -64,6 +65,7 @@ struct Program {
   std::vector<std::string> opcodes;  ///< Text of each instruction, for reports.
   std::vector<Parameter> parameters;
   std::vector<Constant> constants;
+  std::vector<Slot> true_predicates;  ///< Predicates that hold from the start; all others begin false.
   std::vector<SpecialSlot> specials;
   Slot slots = 0;       ///< Size of the register file, in units of 4 bytes.
   Slot predicates = 0;  ///< Number of predicate registers.

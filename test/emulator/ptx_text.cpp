@@ -93,6 +93,7 @@ class Reader {
     if (accept(".align")) declared.alignment = std::stoi(next().text);
     const int element = type_bytes(next());
     declared.alignment = std::max(declared.alignment, element);
+    pointee();
     declared.name = next().text;
     declared.bytes = element;
     if (accept("[")) {
@@ -100,6 +101,13 @@ class Reader {
       expect("]");
     }
     return declared;
+  }
+
+  /// `.ptr [space] [.align N]` of a parameter says what it points to.
+  void pointee() {
+    if (!accept(".ptr")) return;
+    while (accept(".global") || accept(".shared")) continue;
+    if (accept(".align")) next();
   }
 
   SharedArray place(const Array& declared) {
@@ -127,7 +135,6 @@ class Reader {
     int offset = 0;
     while (!accept(")")) {
       expect(".param");
-      while (accept(".ptr") || accept(".global") || accept(".shared")) continue;
       const Array declared = declaration();
       offset = round_up(offset, declared.alignment);
       kernel.parameters.push_back({declared.name, declared.bytes, offset});

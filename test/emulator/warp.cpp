@@ -19,6 +19,7 @@ Warp::Warp(BlockState& of, const Program& runs, int number) : block(of), program
 void Warp::reset() {
   std::fill_n(registers_, program.slots, kUnset);
   std::fill(predicates_.begin(), predicates_.end(), 0u);
+  for (const Slot slot : program.true_predicates) predicates_[slot] = kAllLanes;
   for (const Constant& constant : program.constants) {
     if (constant.bytes == 8) {
       std::fill_n(wide_lanes(constant.slot), kWarp, constant.value);
