@@ -47,7 +47,7 @@ uint8_t* GlobalMemory::access(int thread, uint64_t address, int bytes, Access ki
     findings_->add(FindingKind::OutOfBounds, thread, fmt::format("global {} of {} bytes at {}{:+} of {} bytes", what, bytes, buffer.name, offset, buffer.bytes));
     return nullptr;
   }
-  if (offset % bytes != 0) {
+  if ((offset & (bytes - 1)) != 0) {
     findings_->add(FindingKind::Misaligned, thread, fmt::format("global {} of {} bytes at {}{:+}", what, bytes, buffer.name, offset));
     return nullptr;
   }

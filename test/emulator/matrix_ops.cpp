@@ -1,6 +1,7 @@
 #include "test/emulator/matrix_ops.h"
 #include <bit>
 #include <cmath>
+#include <cstring>
 
 namespace heddle::emulator {
 
@@ -8,41 +9,47 @@ namespace {
 
 constexpr int kRows = 16, kColumns = 8, kMostDepth = 16;
 
-/// Operands and accumulator as dense matrices.
+/// Operands and accumulator as dense matrices. Columns of B and C stand in the order 0 2 4 6 1 3 5 7, in which four lanes of an accumulator
+/// register are four neighbours.
 struct Dense {
   alignas(64) float a[kRows][kMostDepth];
   alignas(64) float b[kMostDepth][kColumns];
   alignas(64) float c[kRows][kColumns];
 };
 
+constexpr int place_of(int column) { return column / 2 + column % 2 * 4; }
+
 /// tf32 reads the upper 19 bits of a float32.
 float tf32(uint32_t bits) { return std::bit_cast<float>(bits & 0xffffe000u); }
 
-/// Calls store(lane / 4, column or row, value) for both 16-bit elements of a register.
-template <float (*Convert)(uint16_t), typename Store>
-void unpack(FragmentRegister lanes, Store store) {
-  for (int lane = 0; lane < kWarp; ++lane) {
-    store(lane / 4, lane % 4 * 2, Convert(static_cast<uint16_t>(lanes[lane])));
-    store(lane / 4, lane % 4 * 2 + 1, Convert(static_cast<uint16_t>(lanes[lane] >> 16)));
-  }
+/// The 16-bit elements of a register in order of lanes: 8 rows of 8.
+template <float (*Convert)(uint16_t)>
+void widen(FragmentRegister lanes, float (&elements)[64]) {
+  alignas(64) uint16_t narrow[64];
+  std::memcpy(narrow, lanes, sizeof narrow);
+  for (int i = 0; i < 64; ++i) elements[i] = Convert(narrow[i]);
 }
 
-/// Registers of A: rows + 8 for odd ones, columns + 8 for the second pair.
+/// Registers of A: rows + 8 for odd ones, columns + 8 for the second pair. Those of B hold its transpose.
 template <float (*Convert)(uint16_t)>
 void load_pairs(const MatrixShape& shape, const FragmentRegister* a, const FragmentRegister* b, Dense& dense) {
+  alignas(64) float elements[64];
   for (int i = 0; i < shape.a_registers(); ++i) {
-    const int row = i % 2 * 8, column = i / 2 * 8;
-    unpack<Convert>(a[i], [&](int g, int k, float value) { dense.a[g + row][k + column] = value; });
+    widen<Convert>(a[i], elements);
+    for (int row = 0; row < 8; ++row) std::memcpy(&dense.a[row + i % 2 * 8][i / 2 * 8], elements + 8 * row, 8 * sizeof(float));
   }
   for (int i = 0; i < shape.b_registers(); ++i) {
-    unpack<Convert>(b[i], [&](int g, int k, float value) { dense.b[k + 8 * i][g] = value; });
+    widen<Convert>(b[i], elements);
+    for (int k = 0; k < 8; ++k) {
+      for (int column = 0; column < kColumns; ++column) dense.b[k + 8 * i][place_of(column)] = elements[8 * column + k];
+    }
   }
 }
 
 void load_tf32(const MatrixShape& shape, const FragmentRegister* a, const FragmentRegister* b, Dense& dense) {
   for (int lane = 0; lane < kWarp; ++lane) {
     for (int i = 0; i < shape.a_registers(); ++i) dense.a[lane / 4 + i % 2 * 8][lane % 4 + i / 2 * 4] = tf32(a[i][lane]);
-    for (int i = 0; i < shape.b_registers(); ++i) dense.b[lane % 4 + 4 * i][lane / 4] = tf32(b[i][lane]);
+    for (int i = 0; i < shape.b_registers(); ++i) dense.b[lane % 4 + 4 * i][place_of(lane / 4)] = tf32(b[i][lane]);
   }
 }
 
@@ -55,12 +62,20 @@ void load_operands(const MatrixShape& shape, const FragmentRegister* a, const Fr
   load_tf32(shape, a, b, dense);
 }
 
+/// Accumulator registers 0 and 1 hold the upper eight rows, 2 and 3 the lower; the odd ones the odd columns.
+float* quad(Dense& dense, int i, int g) { return &dense.c[g + i / 2 * 8][i % 2 * 4]; }
+
+using Row = float __attribute__((vector_size(sizeof(float) * kColumns)));
+
+/// Products of these types are exact in float32, so a sum rounds once a product, fused or not.
 void accumulate(int depth, Dense& dense) {
+  Row b[kMostDepth];
+  std::memcpy(b, dense.b, sizeof b);
   for (int row = 0; row < kRows; ++row) {
-    for (int k = 0; k < depth; ++k) {
-      const float factor = dense.a[row][k];
-      for (int column = 0; column < kColumns; ++column) dense.c[row][column] = std::fma(factor, dense.b[k][column], dense.c[row][column]);
-    }
+    Row sums;
+    std::memcpy(&sums, dense.c[row], sizeof sums);
+    for (int k = 0; k < depth; ++k) sums += dense.a[row][k] * b[k];
+    std::memcpy(dense.c[row], &sums, sizeof sums);
   }
 }
 
@@ -70,11 +85,11 @@ void multiply(const MatrixShape& shape, const FragmentRegister* a, const Fragmen
   Dense dense;
   load_operands(shape, a, b, dense);
   for (int i = 0; i < 4; ++i) {
-    for (int lane = 0; lane < kWarp; ++lane) dense.c[lane / 4 + i / 2 * 8][lane % 4 * 2 + i % 2] = std::bit_cast<float>(c[i][lane]);
+    for (int g = 0; g < 8; ++g) std::memcpy(quad(dense, i, g), c[i] + 4 * g, 16);
   }
   accumulate(shape.depth, dense);
   for (int i = 0; i < 4; ++i) {
-    for (int lane = 0; lane < kWarp; ++lane) d[i][lane] = std::bit_cast<uint32_t>(dense.c[lane / 4 + i / 2 * 8][lane % 4 * 2 + i % 2]);
+    for (int g = 0; g < 8; ++g) std::memcpy(d[i] + 4 * g, quad(dense, i, g), 16);
   }
 }
 

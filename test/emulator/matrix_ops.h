@@ -1,8 +1,8 @@
 // Tensor core operations of a warp on fragments in registers: what each lane holds is that of the PTX ISA, "Matrix multiply-accumulate".
 //
 // A fragment register is an array of 32 lanes. Lane 4g + t holds row g (and g + 8) and columns 2t, 2t + 1 (and + 8) of A and C, column g and
-// rows 2t, 2t + 1 (and + 8) of B; tf32 operands have one value a register. Sums are float32 in order of k, rounded once a product (fused);
-// the device rounds otherwise, so results are compared with tolerances, never bit by bit.
+// rows 2t, 2t + 1 (and + 8) of B; tf32 operands have one value a register. Sums are float32 in order of k, rounded once a product; the
+// device rounds otherwise, so results are compared with tolerances, never bit by bit.
 #pragma once
 #include <array>
 #include <cstdint>

@@ -253,8 +253,8 @@ class Reader {
 }  // namespace
 
 std::string Statement::opcode_text() const {
-  std::string text;
-  for (const std::string& part : opcode) text += (text.empty() ? "" : ".") + part;
+  std::string text = opcode[0];
+  for (size_t i = 1; i < opcode.size(); ++i) text.append(1, '.').append(opcode[i]);
   return text;
 }
 

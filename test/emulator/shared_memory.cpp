@@ -38,7 +38,7 @@ bool SharedMemory::bad(int thread, int64_t address, int bytes, const char* what)
     findings_.add(FindingKind::OutOfBounds, thread, fmt::format("shared {} of {} bytes at {} of {}", what, bytes, address, bytes_));
     return true;
   }
-  if (address % bytes != 0) {
+  if ((address & (bytes - 1)) != 0) {
     findings_.add(FindingKind::Misaligned, thread, fmt::format("shared {} of {} bytes at {}", what, bytes, address));
     return true;
   }
