@@ -83,10 +83,10 @@ class Compilation {
   std::string cubin() const { return functions_.read(program_, functions_.cubin_size, functions_.cubin, "read cubin"); }
 
  private:
-  /// Without the zero byte that NVRTC counts.
+  /// Without the zero bytes at its end, which NVRTC counts.
   std::string text(Result (*size)(Program, size_t*), Result (*get)(Program, char*), const char* what) const {
     std::string read = functions_.read(program_, size, get, what);
-    if (!read.empty() && read.back() == '\0') read.pop_back();
+    while (!read.empty() && read.back() == '\0') read.pop_back();
     return read;
   }
 

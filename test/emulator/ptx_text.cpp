@@ -149,7 +149,7 @@ class Reader {
     const size_t first = kernel.statements.size();
     while (!accept("}")) {
       if (accept("{")) {
-        scope(kernel, "#" + std::to_string(++scopes_));
+        scope(kernel, std::string("#").append(std::to_string(++scopes_)));
       } else if (accept(".reg")) {
         registers(kernel, suffix, local);
       } else if (accept(".shared")) {

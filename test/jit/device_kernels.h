@@ -18,9 +18,9 @@ inline const std::string kScale = R"(extern "C" __attribute__((global)) void sca
 }
 )";
 
-/// What takes `registers_held` values across a loop, so that few registers must spill.
+/// CUDA: each thread holds `values` values of its own across a loop, so that few registers must spill.
 inline std::string many_values(int values) {
-  std::string text = "extern \"C\" __attribute__((global)) void held(float* y, int n) {\n  float v[" + std::to_string(values) + "];\n";
+  std::string text = "extern \"C\" __attribute__((global)) void held(float* y, int n) {\n  y += threadIdx.x * 1000;\n  float v[" + std::to_string(values) + "];\n";
   text += "#pragma unroll\n  for (int i = 0; i < " + std::to_string(values) + "; ++i) v[i] = y[i];\n";
   text += "  for (int k = 0; k < n; ++k) {\n    float x = y[k];\n#pragma unroll\n    for (int i = 0; i < " + std::to_string(values);
   text += "; ++i) v[i] = v[i] * x + v[(i + 1) % " + std::to_string(values) + "];\n  }\n";
