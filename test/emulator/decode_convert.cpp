@@ -155,7 +155,7 @@ void add_window(Warp& warp, const Instruction& in, uint32_t mask) {
 /// cvta: global addresses are generic ones; shared addresses lie in a window.
 void decode_address(Decoder& decoder, const Statement& s, Instruction& in) {
   Decoder::expect_operands(s, 2);
-  if (!s.has("shared") && !s.has("global") && !s.has("param")) Decoder::refuse(s);
+  if (!s.has("shared") && !s.has("global")) Decoder::refuse(s);
   const int64_t window = s.has("shared") ? static_cast<int64_t>(Warp::kSharedWindow) : 0;
   in.execute = add_window;
   in.immediate = s.has("to") ? -window : window;

@@ -100,11 +100,18 @@ void store(Warp& warp, const Instruction& in, uint32_t mask) {
   count_cost(warp, in, mask, shared, addresses);
 }
 
-/// slots: count destinations; the immediate is the offset in the parameters.
+/// slots: count destinations, then the address: an offset in the parameters.
 void load_parameter(Warp& warp, const Instruction& in, uint32_t mask) {
+  const uint64_t bytes = in.bytes * in.count, size = warp.block.parameters.size();
+  uint64_t addresses[kWarp];
+  addresses_of(warp, in, in.slots[in.count], addresses);
   for (int lane = 0; lane < kWarp; ++lane) {
     if (!(mask >> lane & 1)) continue;
-    const uint8_t* value = warp.block.parameters.data() + in.immediate;
+    if (addresses[lane] + bytes > size || addresses[lane] > size) {
+      warp.report(FindingKind::OutOfBounds, lane, "read beyond the parameters");
+      continue;
+    }
+    const uint8_t* value = warp.block.parameters.data() + addresses[lane];
     for (int i = 0; i < in.count; ++i) fill_register(warp, in, i, lane, value + i * in.bytes);
   }
 }
@@ -148,11 +155,7 @@ void decode_access(Decoder& decoder, const Statement& s, Instruction& in, bool l
     in.slots[i] = loads ? decoder.destination(s, elements[i], width) : decoder.source(s, elements[i], width);
   }
   in.slots.back() = is_signed(type) && in.bytes < 8;
-  if (space == Space::Parameter) {
-    in.immediate = decoder.parameter_offset(s, memory);
-  } else {
-    in.slots[in.count] = decoder.address(s, memory, in);
-  }
+  in.slots[in.count] = decoder.address(s, memory, in);
 }
 
 }  // namespace

@@ -113,7 +113,7 @@ Slot Decoder::special(const Statement& statement, const std::string& name) {
 Slot Decoder::source(const Statement& statement, const Operand& operand, int bytes) {
   if (!operand.elements.empty() || operand.name.empty()) refuse(statement, "a vector where one operand is expected");
   if (is_literal(operand.name)) return constant(number(operand.name), bytes);
-  if (int64_t offset = 0; shared_offset(operand.name, &offset)) return constant(static_cast<uint64_t>(offset + operand.offset), bytes);
+  if (int64_t offset = 0; symbol_offset(operand.name, &offset)) return constant(static_cast<uint64_t>(offset + operand.offset), bytes);
   if (operand.name.starts_with('%') && operand.name.find('.') != std::string::npos) return special(statement, operand.name);
   if (operand.name == "%laneid") return special(statement, operand.name);
   return destination(statement, operand, bytes);
@@ -148,26 +148,24 @@ Decoder::PredicateOperand Decoder::predicate_source(const Statement& statement, 
 Slot Decoder::address(const Statement& statement, const Operand& memory, Instruction& instruction) {
   if (!memory.in_memory) refuse(statement, "expected an address");
   int64_t symbol = 0;
-  const bool named = shared_offset(memory.name, &symbol);
+  const bool named = symbol_offset(memory.name, &symbol);
   instruction.flag = !named && width(statement, memory.name) == 4;
   instruction.immediate = named ? 0 : memory.offset;
   return source(statement, memory, instruction.flag ? 4 : 8);
 }
 
-bool Decoder::shared_offset(const std::string& name, int64_t* offset) const {
+bool Decoder::symbol_offset(const std::string& name, int64_t* offset) const {
   for (const SharedArray& array : kernel_.shared) {
     if (array.name != name) continue;
     *offset = array.bytes == 0 ? kernel_.static_shared_bytes : array.offset;
     return true;
   }
-  return false;
-}
-
-int64_t Decoder::parameter_offset(const Statement& statement, const Operand& operand) const {
   for (const Parameter& parameter : kernel_.parameters) {
-    if (parameter.name == operand.name) return parameter.offset + operand.offset;
+    if (parameter.name != name) continue;
+    *offset = parameter.offset;
+    return true;
   }
-  refuse(statement, "no parameter " + operand.name);
+  return false;
 }
 
 int64_t Decoder::literal(const Statement& statement, const Operand& operand) const {

@@ -29,9 +29,8 @@ class Decoder {
   PredicateOperand predicate_source(const Statement& statement, const Operand& operand);
   /// Slot of an address `[register+offset]` or `[symbol+offset]`: sets the instruction's `immediate`, and `flag` where it has 4 bytes.
   Slot address(const Statement& statement, const Operand& memory, Instruction& instruction);
-  /// Offset of a shared array in the block's memory, or of a parameter; false when it is neither.
-  bool shared_offset(const std::string& name, int64_t* offset) const;
-  int64_t parameter_offset(const Statement& statement, const Operand& operand) const;
+  /// Offset of a shared array in the block's memory, or of a parameter among all of them; false when the name is neither.
+  bool symbol_offset(const std::string& name, int64_t* offset) const;
   /// Bytes of a declared register: 4 or 8.
   int width(const Statement& statement, const std::string& name) const;
   /// The number an operand stands for. Throws PtxError for anything but a literal.

@@ -1,5 +1,6 @@
 #include "test/emulator/emulator.h"
 #include <fmt/format.h>
+#include <cstring>
 #include <numeric>
 #include <stdexcept>
 #include "test/emulator/machine.h"

@@ -4,7 +4,6 @@
 // Executed: all lanes of a warp in lock step, warps of a block one after another between barriers, blocks in order. Trusted: ptxas, which
 // turns the PTX into machine code. Not emulated: what a device rounds inside mma, timing, caches, and orders of atomics.
 #pragma once
-#include <cstring>
 #include "test/emulator/global_memory.h"
 #include "test/emulator/ptx_program.h"
 #include "test/emulator/warp.h"
@@ -17,8 +16,12 @@ class Arguments {
   /// A number, an address of GlobalMemory, or a struct.
   template <typename T>
   Arguments& add(const T& value) {
-    values_.emplace_back(sizeof value);
-    std::memcpy(values_.back().data(), &value, sizeof value);
+    return add_bytes(&value, sizeof value);
+  }
+  /// A struct as its bytes.
+  Arguments& add_bytes(const void* data, size_t bytes) {
+    const auto* first = static_cast<const uint8_t*>(data);
+    values_.emplace_back(first, first + bytes);
     return *this;
   }
   const std::vector<std::vector<uint8_t>>& values() const { return values_; }

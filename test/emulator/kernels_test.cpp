@@ -234,6 +234,28 @@ extern "C" __global__ void sum(const float4* x, float* total, int* most, Range r
   EXPECT_EQ(outcome.sum(program, "ld.shared").banks.excess(), 0);
 }
 
+TEST(EmulatedKernels, StructsOfConstantParametersAreReadThroughTheirAddress) {
+  HEDDLE_NEEDS_NVRTC();
+  struct Table {
+    int weights[6];
+    int64_t shift;
+  };
+  const Program program = program_of(
+      "struct Table { int weights[6]; long long shift; };\n"
+      "extern \"C\" __global__ void k(const __grid_constant__ Table table, int* y, int n) {\n"
+      "  int sum = (int)table.shift; for (int i = 0; i < n; ++i) sum += table.weights[i % 6] * i;\n  y[threadIdx.x] = sum + threadIdx.x;\n}");
+  Table table{{1, -2, 3, -4, 5, -6}, 1000};
+  std::vector<int> y(32);
+  GlobalMemory memory;
+  Launch launch;
+  launch.arguments.add_bytes(&table, sizeof table).add(memory.add("y", y.data(), 128, BufferUse::Output, 4)).add(20);
+  const Outcome outcome = run(program, launch, memory);
+  EXPECT_TRUE(outcome.findings.clean()) << outcome.findings.to_string();
+  int sum = 1000;
+  for (int i = 0; i < 20; ++i) sum += table.weights[i % 6] * i;
+  for (int t = 0; t < 32; ++t) EXPECT_EQ(y[t], sum + t);
+}
+
 Outcome run_pair(const std::string& body) {
   const Program program = program_of("extern \"C\" __global__ void k(const int* x, int* y) {\n  __shared__ volatile int s[64]; int t = threadIdx.x;\n" + body + "\n}");
   std::vector<int> x(64, 3), y(64);
