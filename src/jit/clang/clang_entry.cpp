@@ -128,6 +128,7 @@ bool compile(const std::string& text, const std::string& name, const std::string
 }  // namespace heddle::jit
 
 extern "C" __attribute__((visibility("default"))) const heddle::jit::ClangEntry* heddle_clang_device_v1() {
-  static const heddle::jit::ClangEntry entry = {"clang " CLANG_VERSION_STRING, &heddle::jit::compile};
+  static const std::string version = clang::getClangFullVersion();
+  static const heddle::jit::ClangEntry entry = {version.c_str(), &heddle::jit::compile};
   return &entry;
 }
