@@ -1,8 +1,10 @@
 #include "src/jit/clang_device.h"
+
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <llvm/TargetParser/TargetParser.h>
 #include <llvm/ADT/SmallVector.h>
+#include <llvm/TargetParser/TargetParser.h>
+
 #include "heddle/error.h"
 #include "src/jit/clang/clang_entry.h"
 #include "src/jit/vendor_library.h"
@@ -34,7 +36,8 @@ class ClangDevice : public DeviceCompiler {
  public:
   ClangDevice()
       : library_("clang 19 as a library", {own_folder() + HEDDLE_CLANG_LIBRARY, own_folder() + "../lib/" HEDDLE_CLANG_LIBRARY},
-                 "build Heddle with libclang-19-dev, libclang-cpp19-dev and liblld-19-dev, and keep " HEDDLE_CLANG_LIBRARY " beside it"),
+                 "build Heddle with libclang-19-dev, libclang-cpp19-dev and liblld-19-dev, and keep " HEDDLE_CLANG_LIBRARY
+                 " beside it"),
         entry_(*library_.function<const ClangEntry* (*)()>(kClangEntry)()),
         archs_(known_archs()) {}
 
@@ -47,8 +50,9 @@ class ClangDevice : public DeviceCompiler {
     refuse_environment("lld", {"LLD_REPRODUCE"});
     DeviceCode code;
     if (!entry_.compile(source.text, source.name, target.arch, &code.binary, &code.log)) {
-      throw ToolchainError(fmt::format("{} refuses the source for {}: {}", entry_.version, target.to_string(), first_error(source, code.log)),
-                           code.log);
+      throw ToolchainError(
+          fmt::format("{} refuses the source for {}: {}", entry_.version, target.to_string(), first_error(source, code.log)),
+          code.log);
     }
     code.kernels = code_object_figures(code.binary);
     return code;

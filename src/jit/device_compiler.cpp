@@ -1,8 +1,11 @@
 #include "src/jit/device_compiler.h"
+
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <mutex>
 #include <regex>
+
 #include "heddle/error.h"
 #include "src/jit/clang_device.h"
 #include "src/jit/gpu_devices.h"
@@ -41,7 +44,8 @@ std::string line_of(const std::string& text, size_t number) {
 
 std::string first_error(const DeviceSource& source, const std::string& log) {
   // NVRTC: `name(3): error: text`; clang: `name:3:7: error: text`.
-  static const std::regex pattern(R"(([^\s(:][^(:\n]*)(?:\((\d+)\)|:(\d+):\d+): (?:fatal )?(?:catastrophic )?error:? ?([^\n]*))");
+  static const std::regex pattern(
+      R"(([^\s(:][^(:\n]*)(?:\((\d+)\)|:(\d+):\d+): (?:fatal )?(?:catastrophic )?error:? ?([^\n]*))");
   std::smatch match;
   if (!std::regex_search(log, match, pattern)) return log.substr(0, log.find('\n'));
   const std::string number = match[2].matched ? match[2] : match[3];
@@ -54,7 +58,8 @@ bool DeviceCompiler::takes(const GpuTarget& target) const {
 
 DeviceCode DeviceCompiler::compile(const DeviceSource& source, const GpuTarget& target, const DeviceOptions& options) const {
   if (!takes(target)) {
-    throw ToolchainError(fmt::format("{} does not generate code for {}; it knows {}", version(), target.to_string(), support::list(archs(), 64)));
+    throw ToolchainError(fmt::format("{} does not generate code for {}; it knows {}", version(), target.to_string(),
+                                     support::list(archs(), 64)));
   }
   return build(source, target, options);
 }
@@ -93,7 +98,8 @@ const DeviceCompiler& DeviceCompilers::for_target(const GpuTarget& target) const
   std::string reasons;
   for (const DeviceCompilerSlot* slot : slots_->of(target.vendor)) {
     if (slot->compiler && slot->compiler->takes(target)) return *slot->compiler;
-    reasons += slot->compiler ? fmt::format("{} does not know {}\n", slot->compiler->version(), target.arch) : slot->why_not + "\n";
+    reasons +=
+        slot->compiler ? fmt::format("{} does not know {}\n", slot->compiler->version(), target.arch) : slot->why_not + "\n";
   }
   throw ToolchainError(fmt::format("no compiler here generates code for {}", target.to_string()), reasons);
 }

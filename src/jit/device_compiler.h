@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <vector>
+
 #include "src/jit/gpu_figures.h"
 #include "src/support/gpu_target.h"
 
@@ -37,8 +38,8 @@ class DeviceCompiler {
   /// Architectures it generates code for ("sm_80", "gfx90a"), found out without compiling.
   virtual const std::vector<std::string>& archs() const = 0;
   bool takes(const GpuTarget& target) const;
-  /// Throws ToolchainError: for a target outside `archs()` before the compiler is called; for refused source with the first error's line of
-  /// source and the whole log.
+  /// Throws ToolchainError: for a target outside `archs()` before the compiler is called; for refused source with the first
+  /// error's line of source and the whole log.
   DeviceCode compile(const DeviceSource& source, const GpuTarget& target, const DeviceOptions& options = {}) const;
 
  protected:
@@ -46,8 +47,8 @@ class DeviceCompiler {
   virtual DeviceCode build(const DeviceSource& source, const GpuTarget& target, const DeviceOptions& options) const = 0;
 };
 
-/// "kernel.cu:3: identifier "x" is undefined\n  <line 3>" of the first error in a log of any of these compilers; the log's first line when
-/// it has none.
+/// "kernel.cu:3: identifier "x" is undefined\n  <line 3>" of the first error in a log of any of these compilers; the log's
+/// first line when it has none.
 std::string first_error(const DeviceSource& source, const std::string& log);
 
 /// A compiler, or why there is none.

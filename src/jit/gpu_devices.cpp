@@ -1,8 +1,11 @@
 #include "src/jit/gpu_devices.h"
+
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+
 #include "heddle/error.h"
 #include "src/jit/vendor_library.h"
 #include "src/support/text.h"
@@ -69,7 +72,8 @@ bool runs_on(const GpuTarget& target, const std::string& device) {
 
 bool runs_here(const GpuTarget& target, std::string* why) {
   const std::vector<std::string> devices = devices_here(target.vendor, why);
-  if (std::any_of(devices.begin(), devices.end(), [&](const std::string& device) { return runs_on(target, device); })) return true;
+  if (std::any_of(devices.begin(), devices.end(), [&](const std::string& device) { return runs_on(target, device); }))
+    return true;
   if (!devices.empty()) *why = "the devices here are " + support::list(devices);
   return false;
 }

@@ -2,7 +2,9 @@
 #include <llvm-c/Disassembler.h>
 #include <llvm/BinaryFormat/MsgPackDocument.h>
 #include <llvm/Object/ELF.h>
+
 #include <mutex>
+
 #include "heddle/error.h"
 #include "src/jit/gpu_figures.h"
 
@@ -41,7 +43,8 @@ std::string metadata_of(const Elf& elf) {
     llvm::Error failure = llvm::Error::success();
     std::string found;
     for (const auto& note : elf.notes(header, failure)) {
-      if (note.getName() == "AMDGPU" && note.getType() == llvm::ELF::NT_AMDGPU_METADATA) found = note.getDescAsStringRef(4).str();
+      if (note.getName() == "AMDGPU" && note.getType() == llvm::ELF::NT_AMDGPU_METADATA)
+        found = note.getDescAsStringRef(4).str();
     }
     if (failure) throw ToolchainError("the AMD code object is damaged: notes", llvm::toString(std::move(failure)));
     if (!found.empty()) return found;
@@ -84,7 +87,8 @@ class Disassembler {
       LLVMInitializeAMDGPUDisassembler();
     });
     context_ = LLVMCreateDisasmCPU(kTriple, arch.c_str(), nullptr, 0, nullptr, nullptr);
-    if (!context_) throw ToolchainError("this LLVM has no disassembler for " + arch + "; install a full LLVM 19 (Debian: llvm-19-dev)");
+    if (!context_)
+      throw ToolchainError("this LLVM has no disassembler for " + arch + "; install a full LLVM 19 (Debian: llvm-19-dev)");
   }
   ~Disassembler() { LLVMDisasmDispose(context_); }
   Disassembler(const Disassembler&) = delete;
@@ -95,7 +99,8 @@ class Disassembler {
     std::map<std::string, int> counts;
     for (size_t at = 0; at < code.size();) {
       char text[256];
-      const size_t size = LLVMDisasmInstruction(context_, const_cast<uint8_t*>(code.data()) + at, code.size() - at, at, text, sizeof text);
+      const size_t size =
+          LLVMDisasmInstruction(context_, const_cast<uint8_t*>(code.data()) + at, code.size() - at, at, text, sizeof text);
       const std::string line = size == 0 ? std::string("?") : std::string(text);
       const size_t begin = line.find_first_not_of(" \t");
       if (begin != std::string::npos) ++counts[line.substr(begin, line.find_first_of(" \t", begin) - begin)];
@@ -113,7 +118,8 @@ llvm::ArrayRef<uint8_t> code_of(const Elf& elf, const llvm::object::ELF64LE::Sym
   const auto& section = *value_or_throw(elf.getSection(symbol.st_shndx), "a symbol's section");
   const llvm::ArrayRef<uint8_t> contents = value_or_throw(elf.getSectionContents(section), "code");
   const uint64_t offset = symbol.st_value - section.sh_addr;
-  if (offset > contents.size() || symbol.st_size > contents.size() - offset) throw ToolchainError("the AMD code object is damaged: a symbol");
+  if (offset > contents.size() || symbol.st_size > contents.size() - offset)
+    throw ToolchainError("the AMD code object is damaged: a symbol");
   return contents.slice(offset, symbol.st_size);
 }
 
@@ -123,7 +129,8 @@ std::vector<KernelFigures> code_object_figures(const std::string& object) {
   const Elf elf = open_object(object);
   const std::string metadata = metadata_of(elf);
   llvm::msgpack::Document document;
-  if (!document.readFromBlob(metadata, false) || !document.getRoot().isMap()) throw ToolchainError("the AMD code object's metadata is damaged");
+  if (!document.readFromBlob(metadata, false) || !document.getRoot().isMap())
+    throw ToolchainError("the AMD code object's metadata is damaged");
   auto& list = document.getRoot().getMap()["amdhsa.kernels"];
   std::vector<KernelFigures> kernels;
   if (!list.isArray()) return kernels;

@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 #include <llvm/Object/ELF.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <numeric>
 #include <regex>
 #include <utility>
+
 #include "heddle/error.h"
 #include "src/jit/gpu_figures.h"
 
@@ -18,9 +20,9 @@ using Elf = llvm::object::ELFFile<llvm::object::ELF64LE>;
 constexpr uint16_t kCudaMachine = 190;  // EM_CUDA
 constexpr size_t kInstructionBytes = 16;
 constexpr uint16_t kOpcodeMask = 0xfff;
-constexpr uint8_t kRegisterCount = 0x2f;   // EIATTR_REGCOUNT: symbol index, count
-constexpr uint8_t kSizedAttribute = 4;     // EIFMT_SVAL
-constexpr uint8_t kZeroRegister = 255;     // RZ
+constexpr uint8_t kRegisterCount = 0x2f;  // EIATTR_REGCOUNT: symbol index, count
+constexpr uint8_t kSizedAttribute = 4;    // EIFMT_SVAL
+constexpr uint8_t kZeroRegister = 255;    // RZ
 
 struct Named {
   uint16_t opcode;
@@ -29,10 +31,11 @@ struct Named {
 
 /// Opcodes of sm_80 to sm_120, checked on nvdisasm of CUDA 13.
 constexpr std::array kSassNames = {
-    Named{0x23c, "HMMA"}, Named{0x83b, "LDSM"}, Named{0xfae, "LDGSTS"}, Named{0x983, "LDL"},  Named{0x387, "STL"},  Named{0x981, "LDG"},
-    Named{0x986, "STG"},  Named{0x984, "LDS"},  Named{0x388, "STS"},    Named{0x988, "STS"},  Named{0x308, "MUFU"}, Named{0xf89, "SHFL"},
-    Named{0x389, "SHFL"}, Named{0x989, "SHFL"}, Named{0x589, "SHFL"},   Named{0xb1d, "BAR"},  Named{0x223, "FFMA"}, Named{0x823, "FFMA"},
-    Named{0x423, "FFMA"}, Named{0xc23, "FFMA"}, Named{0x947, "BRA"},    Named{0x547, "BRA"},  Named{0x94d, "EXIT"}, Named{0x918, "NOP"},
+    Named{0x23c, "HMMA"}, Named{0x83b, "LDSM"}, Named{0xfae, "LDGSTS"}, Named{0x983, "LDL"},  Named{0x387, "STL"},
+    Named{0x981, "LDG"},  Named{0x986, "STG"},  Named{0x984, "LDS"},    Named{0x388, "STS"},  Named{0x988, "STS"},
+    Named{0x308, "MUFU"}, Named{0xf89, "SHFL"}, Named{0x389, "SHFL"},   Named{0x989, "SHFL"}, Named{0x589, "SHFL"},
+    Named{0xb1d, "BAR"},  Named{0x223, "FFMA"}, Named{0x823, "FFMA"},   Named{0x423, "FFMA"}, Named{0xc23, "FFMA"},
+    Named{0x947, "BRA"},  Named{0x547, "BRA"},  Named{0x94d, "EXIT"},   Named{0x918, "NOP"},
 };
 
 std::string sass_name(uint16_t opcode) {
@@ -50,7 +53,8 @@ T value_or_throw(llvm::Expected<T> value, const char* what) {
 
 Elf open_cubin(const std::string& cubin) {
   const Elf elf = value_or_throw(Elf::create(cubin), "no ELF file");
-  if (elf.getHeader().e_machine != kCudaMachine) throw ToolchainError(fmt::format("no cubin: ELF machine {}", int{elf.getHeader().e_machine}));
+  if (elf.getHeader().e_machine != kCudaMachine)
+    throw ToolchainError(fmt::format("no cubin: ELF machine {}", int{elf.getHeader().e_machine}));
   return elf;
 }
 
@@ -72,7 +76,8 @@ std::map<std::string, int> count_opcodes(llvm::ArrayRef<uint8_t> text) {
   return counts;
 }
 
-/// Symbol index -> registers, from a section .nv.info: attributes of format (1), number (1), size or value (2), and `size` bytes.
+/// Symbol index -> registers, from a section .nv.info: attributes of format (1), number (1), size or value (2), and `size`
+/// bytes.
 std::map<uint32_t, int> register_counts(llvm::ArrayRef<uint8_t> info) {
   std::map<uint32_t, int> counts;
   for (size_t at = 0; at + 4 <= info.size();) {
@@ -184,7 +189,8 @@ int OpcodeCounts::total() const {
 int OpcodeCounts::count(const std::vector<std::string>& prefixes) const {
   int sum = 0;
   for (const auto& [opcode, times] : opcodes) {
-    if (std::any_of(prefixes.begin(), prefixes.end(), [&](const std::string& prefix) { return opcode.starts_with(prefix); })) sum += times;
+    if (std::any_of(prefixes.begin(), prefixes.end(), [&](const std::string& prefix) { return opcode.starts_with(prefix); }))
+      sum += times;
   }
   return sum;
 }

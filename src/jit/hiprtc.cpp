@@ -1,6 +1,9 @@
 #include "src/jit/hiprtc.h"
+
 #include <fmt/format.h>
+
 #include <mutex>
+
 #include "heddle/error.h"
 #include "src/jit/vendor_library.h"
 
@@ -24,7 +27,8 @@ struct Functions {
   explicit Functions(const VendorLibrary& library)
       : error_text(library.function<const char* (*)(Result)>("hiprtcGetErrorString")),
         version(library.function<Result (*)(int*, int*)>("hiprtcVersion")),
-        create(library.function<Result (*)(Program*, const char*, const char*, int, const char**, const char**)>("hiprtcCreateProgram")),
+        create(library.function<Result (*)(Program*, const char*, const char*, int, const char**, const char**)>(
+            "hiprtcCreateProgram")),
         destroy(library.function<Result (*)(Program*)>("hiprtcDestroyProgram")),
         compile(library.function<Result (*)(Program, int, const char**)>("hiprtcCompileProgram")),
         log_size(library.function<Result (*)(Program, size_t*)>("hiprtcGetProgramLogSize")),
@@ -51,7 +55,8 @@ struct Functions {
 class Compilation {
  public:
   Compilation(const Functions& functions, const DeviceSource& source) : functions_(functions) {
-    functions_.check(functions_.create(&program_, source.text.c_str(), source.name.c_str(), 0, nullptr, nullptr), "create program");
+    functions_.check(functions_.create(&program_, source.text.c_str(), source.name.c_str(), 0, nullptr, nullptr),
+                     "create program");
   }
   ~Compilation() { functions_.destroy(&program_); }
   Compilation(const Compilation&) = delete;
@@ -85,7 +90,8 @@ class Compilation {
 /// The gfx names of libamd_comgr's list ("amdgcn-amd-amdhsa--gfx90a").
 std::vector<std::string> comgr_archs(const VendorLibrary& comgr) {
   size_t count = 0;
-  if (comgr.function<int (*)(size_t*)>("amd_comgr_get_isa_count")(&count) != 0) throw ToolchainError("libamd_comgr cannot count its targets");
+  if (comgr.function<int (*)(size_t*)>("amd_comgr_get_isa_count")(&count) != 0)
+    throw ToolchainError("libamd_comgr cannot count its targets");
   const auto name_of = comgr.function<int (*)(size_t, const char**)>("amd_comgr_get_isa_name");
   std::vector<std::string> archs;
   for (size_t i = 0; i < count; ++i) {
@@ -123,8 +129,8 @@ class Hiprtc : public DeviceCompiler {
     DeviceCode code;
     code.log = compilation.log();
     if (result != 0) {
-      throw ToolchainError(fmt::format("hipRTC refuses the source for {} ({}): {}", target.to_string(), functions_.error_text(result),
-                                       first_error(source, code.log)),
+      throw ToolchainError(fmt::format("hipRTC refuses the source for {} ({}): {}", target.to_string(),
+                                       functions_.error_text(result), first_error(source, code.log)),
                            code.log);
     }
     code.binary = compilation.code();

@@ -1,5 +1,7 @@
 #include "src/jit/nvrtc.h"
+
 #include <fmt/format.h>
+
 #include "heddle/error.h"
 #include "src/jit/vendor_library.h"
 
@@ -67,7 +69,8 @@ struct Functions {
 class Compilation {
  public:
   Compilation(const Functions& functions, const DeviceSource& source) : functions_(functions) {
-    functions_.check(functions_.create(&program_, source.text.c_str(), source.name.c_str(), 0, nullptr, nullptr), "create program");
+    functions_.check(functions_.create(&program_, source.text.c_str(), source.name.c_str(), 0, nullptr, nullptr),
+                     "create program");
   }
   ~Compilation() { functions_.destroy(&program_); }
   Compilation(const Compilation&) = delete;
@@ -104,7 +107,8 @@ std::vector<std::string> options_of(const GpuTarget& target, const DeviceOptions
 class Nvrtc : public DeviceCompiler {
  public:
   Nvrtc()
-      : library_("NVRTC", library_names(), "install the CUDA toolkit 12 or 13 (libnvrtc and libnvrtc-builtins)"), functions_(library_) {
+      : library_("NVRTC", library_names(), "install the CUDA toolkit 12 or 13 (libnvrtc and libnvrtc-builtins)"),
+        functions_(library_) {
     int major = 0, minor = 0, count = 0;
     functions_.check(functions_.version(&major, &minor), "version");
     version_ = fmt::format("NVRTC {}.{} ({})", major, minor, library_.build());
@@ -126,8 +130,8 @@ class Nvrtc : public DeviceCompiler {
     DeviceCode code;
     code.log = compilation.log();
     if (result != 0) {
-      throw ToolchainError(fmt::format("NVRTC refuses the source for {} ({}): {}", target.to_string(), functions_.error_text(result),
-                                       first_error(source, code.log)),
+      throw ToolchainError(fmt::format("NVRTC refuses the source for {} ({}): {}", target.to_string(),
+                                       functions_.error_text(result), first_error(source, code.log)),
                            code.log);
     }
     code.ptx = compilation.ptx();

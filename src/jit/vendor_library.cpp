@@ -1,12 +1,15 @@
 #include "src/jit/vendor_library.h"
+
 #include <dlfcn.h>
 #include <elf.h>
 #include <fmt/format.h>
 #include <link.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+
 #include "heddle/error.h"
 
 namespace heddle::jit {
@@ -40,7 +43,8 @@ int visit(dl_phdr_info* info, size_t, void* data) {
   if (info->dlpi_addr != wanted.base) return 0;
   for (int i = 0; i < info->dlpi_phnum && wanted.id.empty(); ++i) {
     const ElfW(Phdr)& header = info->dlpi_phdr[i];
-    if (header.p_type == PT_NOTE) wanted.id = build_id(reinterpret_cast<const char*>(info->dlpi_addr + header.p_vaddr), header.p_memsz);
+    if (header.p_type == PT_NOTE)
+      wanted.id = build_id(reinterpret_cast<const char*>(info->dlpi_addr + header.p_vaddr), header.p_memsz);
   }
   return 1;
 }
@@ -86,8 +90,8 @@ void refuse_environment(const std::string& product, const std::vector<const char
   for (const char* variable : variables) {
     const char* value = std::getenv(variable);
     if (!value || !*value) continue;
-    throw ToolchainError(fmt::format("the environment variable {} is '{}' and would change unseen what {} compiles; unset it", variable, value,
-                                     product));
+    throw ToolchainError(fmt::format("the environment variable {} is '{}' and would change unseen what {} compiles; unset it",
+                                     variable, value, product));
   }
 }
 

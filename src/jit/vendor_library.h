@@ -8,7 +8,8 @@ namespace heddle::jit {
 /// An open library. It stays open for the life of the process: such libraries start threads and register exit handlers.
 class VendorLibrary {
  public:
-  /// Opens the first of `names` that dlopen finds: plain names on the loader's path, names with a slash as they are. Throws ToolchainError
+  /// Opens the first of `names` that dlopen finds: plain names on the loader's path, names with a slash as they are. Throws
+  /// ToolchainError
   /// "<product> not found; <install>", with one line of log for each name tried.
   VendorLibrary(const std::string& product, const std::vector<std::string>& names, const std::string& install);
 
@@ -29,7 +30,8 @@ class VendorLibrary {
   void* handle_ = nullptr;
 };
 
-/// Throws ToolchainError when one of the environment variables is set: they change what `product` compiles, unseen by options and cache keys.
+/// Throws ToolchainError when one of the environment variables is set: they change what `product` compiles, unseen by options
+/// and cache keys.
 void refuse_environment(const std::string& product, const std::vector<const char*>& variables);
 
 }  // namespace heddle::jit

@@ -1,4 +1,5 @@
 #include "test/emulator/access_cost.h"
+
 #include <algorithm>
 #include <array>
 
@@ -57,7 +58,8 @@ Cost bank_passes(const uint64_t* addresses, uint32_t mask, int bytes) {
     Banks banks;
     for (int lane = first; lane < first + lanes; ++lane) {
       if (!(mask >> lane & 1)) continue;
-      for (uint64_t word = addresses[lane] / kWordBytes; word <= (addresses[lane] + bytes - 1) / kWordBytes; ++word) banks.add(word);
+      for (uint64_t word = addresses[lane] / kWordBytes; word <= (addresses[lane] + bytes - 1) / kWordBytes; ++word)
+        banks.add(word);
     }
     if (banks.passes() > 0) cost += {banks.passes(), 1};
   }

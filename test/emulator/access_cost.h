@@ -17,8 +17,9 @@ struct Cost {
   }
 };
 
-/// Passes of one shared access of `bytes` (2 to 16) a lane at `addresses` under `mask`. 32 banks of 4 bytes; lanes go in groups that move at
-/// most 128 bytes (all, halves, quarters); a pass serves one word a bank, to any number of lanes. Ideal: one pass a group with a lane.
+/// Passes of one shared access of `bytes` (2 to 16) a lane at `addresses` under `mask`. 32 banks of 4 bytes; lanes go in groups
+/// that move at most 128 bytes (all, halves, quarters); a pass serves one word a bank, to any number of lanes. Ideal: one pass
+/// a group with a lane.
 Cost bank_passes(const uint64_t* addresses, uint32_t mask, int bytes);
 
 /// Passes of one 8x8 matrix of ldmatrix: 8 rows of 16 bytes, one pass when they lie in different groups of four banks.

@@ -1,6 +1,8 @@
 // Bank passes and sectors of the access patterns that everybody knows.
 #include "test/emulator/access_cost.h"
+
 #include <gtest/gtest.h>
+
 #include <array>
 
 namespace heddle::emulator {
@@ -21,7 +23,9 @@ void expect_cost(const Cost& cost, int64_t actual, int64_t ideal) {
 }
 
 TEST(AccessCost, Banks) {
-  const auto passes = [](auto address, int bytes, uint32_t mask = kAll) { return bank_passes(addresses(address).data(), mask, bytes); };
+  const auto passes = [](auto address, int bytes, uint32_t mask = kAll) {
+    return bank_passes(addresses(address).data(), mask, bytes);
+  };
   expect_cost(passes([](int lane) { return 4 * lane; }, 4), 1, 1);
   expect_cost(passes([](int lane) { return 8 * lane; }, 4), 2, 1);
   expect_cost(passes([](int lane) { return 128 * lane; }, 4), 32, 1);
@@ -44,7 +48,9 @@ TEST(AccessCost, Matrices) {
 }
 
 TEST(AccessCost, Sectors) {
-  const auto count = [](auto address, int bytes, uint32_t mask = kAll) { return sectors(addresses(address).data(), mask, bytes); };
+  const auto count = [](auto address, int bytes, uint32_t mask = kAll) {
+    return sectors(addresses(address).data(), mask, bytes);
+  };
   expect_cost(count([](int lane) { return 4 * lane; }, 4), 4, 4);
   expect_cost(count([](int lane) { return 16 * lane; }, 16), 16, 16);
   expect_cost(count([](int lane) { return 64 * lane; }, 4), 32, 4);

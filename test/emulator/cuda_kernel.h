@@ -1,7 +1,9 @@
 // CUDA text to a program of the emulator, through the real NVRTC.
 #pragma once
 #include <gtest/gtest.h>
+
 #include <string>
+
 #include "src/jit/device_compiler.h"
 #include "test/emulator/emulator.h"
 #include "test/jit/device_kernels.h"
@@ -12,7 +14,9 @@ namespace heddle::emulator {
 inline std::string ptx_of(const std::string& text, const char* target = "cuda:sm_80") {
   return test::compilers().nvrtc().compiler->compile({"kernel.cu", text}, GpuTarget::parse(target), {.ptx_only = true}).ptx;
 }
-inline Program program_of(const std::string& text, const char* target = "cuda:sm_80") { return decode_ptx(ptx_of(text, target)); }
+inline Program program_of(const std::string& text, const char* target = "cuda:sm_80") {
+  return decode_ptx(ptx_of(text, target));
+}
 
 /// The text with one piece of it replaced; fails the test when it is not there.
 inline std::string replaced(std::string text, const std::string& piece, const std::string& by) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+
 #include "test/emulator/decoder.h"
 #include "test/emulator/lane_loops.h"
 
@@ -17,20 +18,20 @@ T wrapped(T a, T b, F operation) {
 }
 
 /// Applies a function of floats to values of any type; integers wrap.
-#define HEDDLE_BINARY(Name, expression)                                                                     \
-  struct Name {                                                                                             \
-    template <typename T>                                                                                   \
-    static T apply(T x, T y) {                                                                              \
-      if constexpr (std::is_integral_v<T>) {                                                                \
-        return wrapped(x, y, [](auto a, auto b) { return expression; });                                    \
-      } else if constexpr (sizeof(T) == 2) {                                                                \
-        const float a = widen(x), b = widen(y);                                                             \
-        return narrow_to<T>(expression);                                                                    \
-      } else {                                                                                              \
-        const T a = x, b = y;                                                                               \
-        return expression;                                                                                  \
-      }                                                                                                     \
-    }                                                                                                       \
+#define HEDDLE_BINARY(Name, expression)                                  \
+  struct Name {                                                          \
+    template <typename T>                                                \
+    static T apply(T x, T y) {                                           \
+      if constexpr (std::is_integral_v<T>) {                             \
+        return wrapped(x, y, [](auto a, auto b) { return expression; }); \
+      } else if constexpr (sizeof(T) == 2) {                             \
+        const float a = widen(x), b = widen(y);                          \
+        return narrow_to<T>(expression);                                 \
+      } else {                                                           \
+        const T a = x, b = y;                                            \
+        return expression;                                               \
+      }                                                                  \
+    }                                                                    \
   };
 HEDDLE_BINARY(Add, a + b)
 HEDDLE_BINARY(Subtract, a - b)
@@ -185,27 +186,40 @@ void paired(Warp& warp, const Instruction& in, uint32_t mask) {
   });
 }
 
-#define HEDDLE_PICK_INTEGER(loop, Operation)           \
-  case Type::U16: return loop<uint16_t, Operation>;    \
-  case Type::S16: return loop<int16_t, Operation>;     \
-  case Type::U32: return loop<uint32_t, Operation>;    \
-  case Type::S32: return loop<int32_t, Operation>;     \
-  case Type::U64: return loop<uint64_t, Operation>;    \
-  case Type::S64: return loop<int64_t, Operation>;
-#define HEDDLE_PICK_FLOAT(loop, Operation, operands)                   \
-  case Type::F16: return loop<Half, Operation>;                        \
-  case Type::BF16: return loop<Bfloat, Operation>;                     \
-  case Type::F16x2: return paired<Half, Operation, operands>;          \
-  case Type::BF16x2: return paired<Bfloat, Operation, operands>;       \
-  case Type::F32: return loop<float, Operation>;                       \
-  case Type::F64: return loop<double, Operation>;
+#define HEDDLE_PICK_INTEGER(loop, Operation) \
+  case Type::U16:                            \
+    return loop<uint16_t, Operation>;        \
+  case Type::S16:                            \
+    return loop<int16_t, Operation>;         \
+  case Type::U32:                            \
+    return loop<uint32_t, Operation>;        \
+  case Type::S32:                            \
+    return loop<int32_t, Operation>;         \
+  case Type::U64:                            \
+    return loop<uint64_t, Operation>;        \
+  case Type::S64:                            \
+    return loop<int64_t, Operation>;
+#define HEDDLE_PICK_FLOAT(loop, Operation, operands) \
+  case Type::F16:                                    \
+    return loop<Half, Operation>;                    \
+  case Type::BF16:                                   \
+    return loop<Bfloat, Operation>;                  \
+  case Type::F16x2:                                  \
+    return paired<Half, Operation, operands>;        \
+  case Type::BF16x2:                                 \
+    return paired<Bfloat, Operation, operands>;      \
+  case Type::F32:                                    \
+    return loop<float, Operation>;                   \
+  case Type::F64:                                    \
+    return loop<double, Operation>;
 
 template <typename Operation>
 Execute pick_unary(Type type) {
   switch (type) {
     HEDDLE_PICK_INTEGER(unary, Operation)
     HEDDLE_PICK_FLOAT(unary, Operation, 1)
-    default: return nullptr;
+    default:
+      return nullptr;
   }
 }
 
@@ -214,7 +228,8 @@ Execute pick_binary(Type type) {
   switch (type) {
     HEDDLE_PICK_INTEGER(binary, Operation)
     HEDDLE_PICK_FLOAT(binary, Operation, 2)
-    default: return nullptr;
+    default:
+      return nullptr;
   }
 }
 
@@ -222,7 +237,8 @@ template <typename Operation>
 Execute pick_integer_binary(Type type) {
   switch (type) {
     HEDDLE_PICK_INTEGER(binary, Operation)
-    default: return nullptr;
+    default:
+      return nullptr;
   }
 }
 
@@ -231,7 +247,8 @@ Execute pick_ternary(Type type) {
   switch (type) {
     HEDDLE_PICK_INTEGER(ternary, Operation)
     HEDDLE_PICK_FLOAT(ternary, Operation, 3)
-    default: return nullptr;
+    default:
+      return nullptr;
   }
 }
 
@@ -244,7 +261,8 @@ Execute pick_divide(Type type) {
 Execute pick_high_add(Type type) {
   switch (type) {
     HEDDLE_PICK_INTEGER(ternary, MultiplyHighAdd)
-    default: return nullptr;
+    default:
+      return nullptr;
   }
 }
 #undef HEDDLE_PICK_INTEGER
@@ -252,11 +270,16 @@ Execute pick_high_add(Type type) {
 
 Execute pick_wide(Type type, bool add) {
   switch (type) {
-    case Type::U16: return add ? multiply_wide<uint16_t, true> : multiply_wide<uint16_t, false>;
-    case Type::S16: return add ? multiply_wide<int16_t, true> : multiply_wide<int16_t, false>;
-    case Type::U32: return add ? multiply_wide<uint32_t, true> : multiply_wide<uint32_t, false>;
-    case Type::S32: return add ? multiply_wide<int32_t, true> : multiply_wide<int32_t, false>;
-    default: return nullptr;
+    case Type::U16:
+      return add ? multiply_wide<uint16_t, true> : multiply_wide<uint16_t, false>;
+    case Type::S16:
+      return add ? multiply_wide<int16_t, true> : multiply_wide<int16_t, false>;
+    case Type::U32:
+      return add ? multiply_wide<uint32_t, true> : multiply_wide<uint32_t, false>;
+    case Type::S32:
+      return add ? multiply_wide<int32_t, true> : multiply_wide<int32_t, false>;
+    default:
+      return nullptr;
   }
 }
 
@@ -269,9 +292,14 @@ struct Choice {
 Choice choose(const Statement& s, const std::string& root, Type type) {
   if (root == "add") return {pick_binary<Add>(type), 3};
   if (root == "sub") return {pick_binary<Subtract>(type), 3};
-  if (root == "mul") return {s.has("wide") ? pick_wide(type, false) : s.has("hi") ? pick_integer_binary<MultiplyHigh>(type) : pick_binary<Multiply>(type), 3};
+  if (root == "mul")
+    return {s.has("wide") ? pick_wide(type, false)
+            : s.has("hi") ? pick_integer_binary<MultiplyHigh>(type)
+                          : pick_binary<Multiply>(type),
+            3};
   if (root == "fma" && s.has("rm")) return {type == Type::F32 ? ternary<float, MultiplyAddDown> : nullptr, 4};
-  if (root == "mad" || root == "fma") return {s.has("wide") ? pick_wide(type, true) : s.has("hi") ? pick_high_add(type) : pick_ternary<MultiplyAdd>(type), 4};
+  if (root == "mad" || root == "fma")
+    return {s.has("wide") ? pick_wide(type, true) : s.has("hi") ? pick_high_add(type) : pick_ternary<MultiplyAdd>(type), 4};
   if (root == "min") return {s.has("NaN") ? pick_binary<LeastOrNan>(type) : pick_binary<Least>(type), 3};
   if (root == "max") return {s.has("NaN") ? pick_binary<MostOrNan>(type) : pick_binary<Most>(type), 3};
   if (root == "neg") return {pick_unary<Negate>(type), 2};
@@ -285,7 +313,8 @@ Choice choose(const Statement& s, const std::string& root, Type type) {
 void refuse_unknown_qualifiers(const Statement& statement) {
   const bool fused = statement.opcode[0] == "fma";
   for (const char* name : {"cc", "sat", "rz", "rm", "rp", "xorsign", "relu", "oob"}) {
-    if (statement.has(name) && !(fused && std::string_view(name) == "rm")) Decoder::refuse(statement, std::string("qualifier .") + name);
+    if (statement.has(name) && !(fused && std::string_view(name) == "rm"))
+      Decoder::refuse(statement, std::string("qualifier .") + name);
   }
 }
 
@@ -303,7 +332,8 @@ bool decode_arithmetic(Decoder& decoder, const Statement& statement, Instruction
   const int bytes = std::max(bytes_of(type), 4), wide = statement.has("wide") ? 2 * bytes_of(type) : bytes;
   in.execute = choice.execute;
   in.slots[0] = decoder.destination(statement, statement.operands[0], wide);
-  for (size_t i = 1; i < choice.operands; ++i) in.slots[i] = decoder.source(statement, statement.operands[i], i == 3 ? wide : bytes);
+  for (size_t i = 1; i < choice.operands; ++i)
+    in.slots[i] = decoder.source(statement, statement.operands[i], i == 3 ? wide : bytes);
   return true;
 }
 

@@ -6,7 +6,8 @@ namespace heddle::emulator {
 
 namespace {
 
-/// slots: shared address, global address, bytes of the source. `count`: the shared address has 8 bytes, `flag`: the global one has 4.
+/// slots: shared address, global address, bytes of the source. `count`: the shared address has 8 bytes, `flag`: the global one
+/// has 4.
 void copy(Warp& warp, const Instruction& in, uint32_t mask) {
   uint64_t from[kWarp], to[kWarp];
   const int64_t to_offset = static_cast<int64_t>(in.slots[3]);

@@ -1,6 +1,7 @@
 // atom and red on global and shared memory: add, min, max, and, or, exch, cas; lanes go in order.
 #include <algorithm>
 #include <cstring>
+
 #include "test/emulator/decoder.h"
 #include "test/emulator/lane_loops.h"
 
@@ -20,16 +21,20 @@ T combined(Kind kind, T old, T b, T c) {
       } else {
         return old + b;
       }
-    case Kind::Min: return std::min(old, b);
-    case Kind::Max: return std::max(old, b);
+    case Kind::Min:
+      return std::min(old, b);
+    case Kind::Max:
+      return std::max(old, b);
     case Kind::And:
       if constexpr (std::is_integral_v<T>) return old & b;
       break;
     case Kind::Or:
       if constexpr (std::is_integral_v<T>) return old | b;
       break;
-    case Kind::CompareAndSwap: return old == b ? c : old;
-    case Kind::Exchange: break;
+    case Kind::CompareAndSwap:
+      return old == b ? c : old;
+    case Kind::Exchange:
+      break;
   }
   return b;
 }
@@ -69,13 +74,22 @@ Kind kind_of(const Statement& s) {
 
 Execute pick(Type type) {
   switch (type) {
-    case Type::B32: case Type::U32: return atomic<uint32_t>;
-    case Type::S32: return atomic<int32_t>;
-    case Type::B64: case Type::U64: return atomic<uint64_t>;
-    case Type::S64: return atomic<int64_t>;
-    case Type::F32: return atomic<float>;
-    case Type::F64: return atomic<double>;
-    default: return nullptr;
+    case Type::B32:
+    case Type::U32:
+      return atomic<uint32_t>;
+    case Type::S32:
+      return atomic<int32_t>;
+    case Type::B64:
+    case Type::U64:
+      return atomic<uint64_t>;
+    case Type::S64:
+      return atomic<int64_t>;
+    case Type::F32:
+      return atomic<float>;
+    case Type::F64:
+      return atomic<double>;
+    default:
+      return nullptr;
   }
 }
 

@@ -1,5 +1,6 @@
 // and or xor not shl shr shf bfe bfi brev popc clz prmt lop3, on data and, the first four, on predicates.
 #include <bit>
+
 #include "test/emulator/decoder.h"
 #include "test/emulator/lane_loops.h"
 
@@ -9,19 +10,27 @@ namespace {
 
 struct And {
   template <typename T>
-  static T apply(T a, T b) { return a & b; }
+  static T apply(T a, T b) {
+    return a & b;
+  }
 };
 struct Or {
   template <typename T>
-  static T apply(T a, T b) { return a | b; }
+  static T apply(T a, T b) {
+    return a | b;
+  }
 };
 struct Xor {
   template <typename T>
-  static T apply(T a, T b) { return a ^ b; }
+  static T apply(T a, T b) {
+    return a ^ b;
+  }
 };
 struct Not {
   template <typename T>
-  static T apply(T a) { return static_cast<T>(~a); }
+  static T apply(T a) {
+    return static_cast<T>(~a);
+  }
 };
 
 template <typename Operation>
@@ -95,11 +104,15 @@ struct Reverse {
 };
 struct CountBits {
   template <typename T>
-  static uint32_t apply(T x) { return std::popcount(x); }
+  static uint32_t apply(T x) {
+    return std::popcount(x);
+  }
 };
 struct CountZeros {
   template <typename T>
-  static uint32_t apply(T x) { return std::countl_zero(x); }
+  static uint32_t apply(T x) {
+    return std::countl_zero(x);
+  }
 };
 
 /// d has 32 bits whatever a has.
@@ -142,13 +155,23 @@ Execute pick_logic(int bytes) {
 
 Execute pick_shift(bool left, Type type) {
   switch (type) {
-    case Type::B16: case Type::U16: return left ? shift<uint16_t, true> : shift<uint16_t, false>;
-    case Type::S16: return left ? shift<uint16_t, true> : shift<int16_t, false>;
-    case Type::B32: case Type::U32: return left ? shift<uint32_t, true> : shift<uint32_t, false>;
-    case Type::S32: return left ? shift<uint32_t, true> : shift<int32_t, false>;
-    case Type::B64: case Type::U64: return left ? shift<uint64_t, true> : shift<uint64_t, false>;
-    case Type::S64: return left ? shift<uint64_t, true> : shift<int64_t, false>;
-    default: return nullptr;
+    case Type::B16:
+    case Type::U16:
+      return left ? shift<uint16_t, true> : shift<uint16_t, false>;
+    case Type::S16:
+      return left ? shift<uint16_t, true> : shift<int16_t, false>;
+    case Type::B32:
+    case Type::U32:
+      return left ? shift<uint32_t, true> : shift<uint32_t, false>;
+    case Type::S32:
+      return left ? shift<uint32_t, true> : shift<int32_t, false>;
+    case Type::B64:
+    case Type::U64:
+      return left ? shift<uint64_t, true> : shift<uint64_t, false>;
+    case Type::S64:
+      return left ? shift<uint64_t, true> : shift<int64_t, false>;
+    default:
+      return nullptr;
   }
 }
 
@@ -172,7 +195,10 @@ void set_operands(Decoder& decoder, const Statement& s, Instruction& in, int byt
 bool decode_logic(Decoder& decoder, const Statement& s, Instruction& in, Type type) {
   const std::string& root = s.opcode[0];
   if (type == Type::Pred) {
-    in.execute = root == "not" ? not_predicate : root == "and" ? on_predicates<And> : root == "or" ? on_predicates<Or> : on_predicates<Xor>;
+    in.execute = root == "not"   ? not_predicate
+                 : root == "and" ? on_predicates<And>
+                 : root == "or"  ? on_predicates<Or>
+                                 : on_predicates<Xor>;
     for (size_t i = 0; i < s.operands.size(); ++i) {
       if (s.operands[i].negated) Decoder::refuse(s, "negated predicate operand");
       in.slots[i] = decoder.predicate(s, s.operands[i].name);
@@ -234,7 +260,8 @@ bool decode_words(Decoder& decoder, const Statement& s, Instruction& in) {
 
 bool decode_bits(Decoder& decoder, const Statement& s, Instruction& in) {
   const std::string& root = s.opcode[0];
-  if (root == "and" || root == "or" || root == "xor" || root == "not") return decode_logic(decoder, s, in, Decoder::last_type(s));
+  if (root == "and" || root == "or" || root == "xor" || root == "not")
+    return decode_logic(decoder, s, in, Decoder::last_type(s));
   if (root == "shl" || root == "shr") {
     const Type type = Decoder::last_type(s);
     in.execute = pick_shift(root == "shl", type);

@@ -1,6 +1,7 @@
 // setp and selp: comparisons into predicates, and selection by one.
 #include <array>
 #include <functional>
+
 #include "test/emulator/decoder.h"
 #include "test/emulator/lane_loops.h"
 
@@ -18,11 +19,12 @@ struct RelationName {
 };
 
 constexpr std::array kRelations = {
-    RelationName{"eq", Relation::Eq},   RelationName{"ne", Relation::Ne},   RelationName{"lt", Relation::Lt},   RelationName{"le", Relation::Le},
-    RelationName{"gt", Relation::Gt},   RelationName{"ge", Relation::Ge},   RelationName{"lo", Relation::Lt},   RelationName{"ls", Relation::Le},
-    RelationName{"hi", Relation::Gt},   RelationName{"hs", Relation::Ge},   RelationName{"equ", Relation::Equ}, RelationName{"neu", Relation::Neu},
-    RelationName{"ltu", Relation::Ltu}, RelationName{"leu", Relation::Leu}, RelationName{"gtu", Relation::Gtu}, RelationName{"geu", Relation::Geu},
-    RelationName{"num", Relation::Num}, RelationName{"nan", Relation::Nan},
+    RelationName{"eq", Relation::Eq},   RelationName{"ne", Relation::Ne},   RelationName{"lt", Relation::Lt},
+    RelationName{"le", Relation::Le},   RelationName{"gt", Relation::Gt},   RelationName{"ge", Relation::Ge},
+    RelationName{"lo", Relation::Lt},   RelationName{"ls", Relation::Le},   RelationName{"hi", Relation::Gt},
+    RelationName{"hs", Relation::Ge},   RelationName{"equ", Relation::Equ}, RelationName{"neu", Relation::Neu},
+    RelationName{"ltu", Relation::Ltu}, RelationName{"leu", Relation::Leu}, RelationName{"gtu", Relation::Gtu},
+    RelationName{"geu", Relation::Geu}, RelationName{"num", Relation::Num}, RelationName{"nan", Relation::Nan},
 };
 
 template <typename T>
@@ -39,20 +41,34 @@ template <typename V>
 bool holds(Relation relation, V a, V b) {
   const bool unordered = a != a || b != b;
   switch (relation) {
-    case Relation::Eq: return a == b;
-    case Relation::Ne: return !unordered && a != b;
-    case Relation::Lt: return a < b;
-    case Relation::Le: return a <= b;
-    case Relation::Gt: return a > b;
-    case Relation::Ge: return a >= b;
-    case Relation::Equ: return unordered || a == b;
-    case Relation::Neu: return a != b;
-    case Relation::Ltu: return !(a >= b);
-    case Relation::Leu: return !(a > b);
-    case Relation::Gtu: return !(a <= b);
-    case Relation::Geu: return !(a < b);
-    case Relation::Num: return !unordered;
-    case Relation::Nan: break;
+    case Relation::Eq:
+      return a == b;
+    case Relation::Ne:
+      return !unordered && a != b;
+    case Relation::Lt:
+      return a < b;
+    case Relation::Le:
+      return a <= b;
+    case Relation::Gt:
+      return a > b;
+    case Relation::Ge:
+      return a >= b;
+    case Relation::Equ:
+      return unordered || a == b;
+    case Relation::Neu:
+      return a != b;
+    case Relation::Ltu:
+      return !(a >= b);
+    case Relation::Leu:
+      return !(a > b);
+    case Relation::Gtu:
+      return !(a <= b);
+    case Relation::Geu:
+      return !(a < b);
+    case Relation::Num:
+      return !unordered;
+    case Relation::Nan:
+      break;
   }
   return unordered;
 }
@@ -60,19 +76,25 @@ bool holds(Relation relation, V a, V b) {
 template <typename T, Relation kRelation>
 uint32_t compared(Warp& warp, const Instruction& in) {
   const Carrier<T>*a = lanes_of<T>(warp, in.slots[2]), *b = lanes_of<T>(warp, in.slots[3]);
-  return lane_bits([a, b](int lane) { return holds(kRelation, comparable(unpack<T>(a[lane])), comparable(unpack<T>(b[lane]))); });
+  return lane_bits(
+      [a, b](int lane) { return holds(kRelation, comparable(unpack<T>(a[lane])), comparable(unpack<T>(b[lane]))); });
 }
 
 /// slots: p, q (both may be sinks), a, b, c. `count` is the Joined; `flag` says that c is negated.
 template <typename T, Relation kRelation>
 void set_predicate(Warp& warp, const Instruction& in, uint32_t mask) {
-  const uint32_t truth = compared<T, kRelation>(warp, in), other = in.flag ? ~warp.predicate(in.slots[4]) : warp.predicate(in.slots[4]);
+  const uint32_t truth = compared<T, kRelation>(warp, in),
+                 other = in.flag ? ~warp.predicate(in.slots[4]) : warp.predicate(in.slots[4]);
   const auto join = [&](uint32_t bits) {
     switch (static_cast<Joined>(in.count)) {
-      case Joined::And: return bits & other;
-      case Joined::Or: return bits | other;
-      case Joined::Xor: return bits ^ other;
-      case Joined::None: break;
+      case Joined::And:
+        return bits & other;
+      case Joined::Or:
+        return bits | other;
+      case Joined::Xor:
+        return bits ^ other;
+      case Joined::None:
+        break;
     }
     return bits;
   };
@@ -83,37 +105,65 @@ void set_predicate(Warp& warp, const Instruction& in, uint32_t mask) {
 template <typename T>
 Execute pick_relation(Relation relation) {
   switch (relation) {
-    case Relation::Eq: return set_predicate<T, Relation::Eq>;
-    case Relation::Ne: return set_predicate<T, Relation::Ne>;
-    case Relation::Lt: return set_predicate<T, Relation::Lt>;
-    case Relation::Le: return set_predicate<T, Relation::Le>;
-    case Relation::Gt: return set_predicate<T, Relation::Gt>;
-    case Relation::Ge: return set_predicate<T, Relation::Ge>;
-    case Relation::Equ: return set_predicate<T, Relation::Equ>;
-    case Relation::Neu: return set_predicate<T, Relation::Neu>;
-    case Relation::Ltu: return set_predicate<T, Relation::Ltu>;
-    case Relation::Leu: return set_predicate<T, Relation::Leu>;
-    case Relation::Gtu: return set_predicate<T, Relation::Gtu>;
-    case Relation::Geu: return set_predicate<T, Relation::Geu>;
-    case Relation::Num: return set_predicate<T, Relation::Num>;
-    case Relation::Nan: break;
+    case Relation::Eq:
+      return set_predicate<T, Relation::Eq>;
+    case Relation::Ne:
+      return set_predicate<T, Relation::Ne>;
+    case Relation::Lt:
+      return set_predicate<T, Relation::Lt>;
+    case Relation::Le:
+      return set_predicate<T, Relation::Le>;
+    case Relation::Gt:
+      return set_predicate<T, Relation::Gt>;
+    case Relation::Ge:
+      return set_predicate<T, Relation::Ge>;
+    case Relation::Equ:
+      return set_predicate<T, Relation::Equ>;
+    case Relation::Neu:
+      return set_predicate<T, Relation::Neu>;
+    case Relation::Ltu:
+      return set_predicate<T, Relation::Ltu>;
+    case Relation::Leu:
+      return set_predicate<T, Relation::Leu>;
+    case Relation::Gtu:
+      return set_predicate<T, Relation::Gtu>;
+    case Relation::Geu:
+      return set_predicate<T, Relation::Geu>;
+    case Relation::Num:
+      return set_predicate<T, Relation::Num>;
+    case Relation::Nan:
+      break;
   }
   return set_predicate<T, Relation::Nan>;
 }
 
 Execute pick_type(Type type, Relation relation) {
   switch (type) {
-    case Type::B16: case Type::U16: return pick_relation<uint16_t>(relation);
-    case Type::S16: return pick_relation<int16_t>(relation);
-    case Type::B32: case Type::U32: return pick_relation<uint32_t>(relation);
-    case Type::S32: return pick_relation<int32_t>(relation);
-    case Type::B64: case Type::U64: return pick_relation<uint64_t>(relation);
-    case Type::S64: return pick_relation<int64_t>(relation);
-    case Type::F16: return pick_relation<Half>(relation);
-    case Type::BF16: return pick_relation<Bfloat>(relation);
-    case Type::F32: return pick_relation<float>(relation);
-    case Type::F64: return pick_relation<double>(relation);
-    default: return nullptr;
+    case Type::B16:
+    case Type::U16:
+      return pick_relation<uint16_t>(relation);
+    case Type::S16:
+      return pick_relation<int16_t>(relation);
+    case Type::B32:
+    case Type::U32:
+      return pick_relation<uint32_t>(relation);
+    case Type::S32:
+      return pick_relation<int32_t>(relation);
+    case Type::B64:
+    case Type::U64:
+      return pick_relation<uint64_t>(relation);
+    case Type::S64:
+      return pick_relation<int64_t>(relation);
+    case Type::F16:
+      return pick_relation<Half>(relation);
+    case Type::BF16:
+      return pick_relation<Bfloat>(relation);
+    case Type::F32:
+      return pick_relation<float>(relation);
+    case Type::F64:
+      return pick_relation<double>(relation);
+    default:
+      return nullptr;
   }
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+
 #include "test/emulator/decoder.h"
 #include "test/emulator/lane_loops.h"
 
@@ -14,10 +15,14 @@ enum class Rounding : uint8_t { Nearest, Zero, Down, Up };
 template <typename F>
 F rounded(F value, Rounding rounding) {
   switch (rounding) {
-    case Rounding::Zero: return std::trunc(value);
-    case Rounding::Down: return std::floor(value);
-    case Rounding::Up: return std::ceil(value);
-    case Rounding::Nearest: break;
+    case Rounding::Zero:
+      return std::trunc(value);
+    case Rounding::Down:
+      return std::floor(value);
+    case Rounding::Up:
+      return std::ceil(value);
+    case Rounding::Nearest:
+      break;
   }
   return std::nearbyint(value);
 }
@@ -69,37 +74,71 @@ void converted(Warp& warp, const Instruction& in, uint32_t mask) {
 template <typename To>
 Execute pick_from(Type from) {
   switch (from) {
-    case Type::B8: case Type::U8: return converted<To, uint8_t>;
-    case Type::S8: return converted<To, int8_t>;
-    case Type::B16: case Type::U16: return converted<To, uint16_t>;
-    case Type::S16: return converted<To, int16_t>;
-    case Type::B32: case Type::U32: return converted<To, uint32_t>;
-    case Type::S32: return converted<To, int32_t>;
-    case Type::B64: case Type::U64: return converted<To, uint64_t>;
-    case Type::S64: return converted<To, int64_t>;
-    case Type::F16: return converted<To, Half>;
-    case Type::BF16: return converted<To, Bfloat>;
-    case Type::F32: return converted<To, float>;
-    case Type::F64: return converted<To, double>;
-    default: return nullptr;
+    case Type::B8:
+    case Type::U8:
+      return converted<To, uint8_t>;
+    case Type::S8:
+      return converted<To, int8_t>;
+    case Type::B16:
+    case Type::U16:
+      return converted<To, uint16_t>;
+    case Type::S16:
+      return converted<To, int16_t>;
+    case Type::B32:
+    case Type::U32:
+      return converted<To, uint32_t>;
+    case Type::S32:
+      return converted<To, int32_t>;
+    case Type::B64:
+    case Type::U64:
+      return converted<To, uint64_t>;
+    case Type::S64:
+      return converted<To, int64_t>;
+    case Type::F16:
+      return converted<To, Half>;
+    case Type::BF16:
+      return converted<To, Bfloat>;
+    case Type::F32:
+      return converted<To, float>;
+    case Type::F64:
+      return converted<To, double>;
+    default:
+      return nullptr;
   }
 }
 
 Execute pick(Type to, Type from) {
   switch (to) {
-    case Type::B8: case Type::U8: return pick_from<uint8_t>(from);
-    case Type::S8: return pick_from<int8_t>(from);
-    case Type::B16: case Type::U16: return pick_from<uint16_t>(from);
-    case Type::S16: return pick_from<int16_t>(from);
-    case Type::B32: case Type::U32: return pick_from<uint32_t>(from);
-    case Type::S32: return pick_from<int32_t>(from);
-    case Type::B64: case Type::U64: return pick_from<uint64_t>(from);
-    case Type::S64: return pick_from<int64_t>(from);
-    case Type::F16: return pick_from<Half>(from);
-    case Type::BF16: return pick_from<Bfloat>(from);
-    case Type::F32: return pick_from<float>(from);
-    case Type::F64: return pick_from<double>(from);
-    default: return nullptr;
+    case Type::B8:
+    case Type::U8:
+      return pick_from<uint8_t>(from);
+    case Type::S8:
+      return pick_from<int8_t>(from);
+    case Type::B16:
+    case Type::U16:
+      return pick_from<uint16_t>(from);
+    case Type::S16:
+      return pick_from<int16_t>(from);
+    case Type::B32:
+    case Type::U32:
+      return pick_from<uint32_t>(from);
+    case Type::S32:
+      return pick_from<int32_t>(from);
+    case Type::B64:
+    case Type::U64:
+      return pick_from<uint64_t>(from);
+    case Type::S64:
+      return pick_from<int64_t>(from);
+    case Type::F16:
+      return pick_from<Half>(from);
+    case Type::BF16:
+      return pick_from<Bfloat>(from);
+    case Type::F32:
+      return pick_from<float>(from);
+    case Type::F64:
+      return pick_from<double>(from);
+    default:
+      return nullptr;
   }
 }
 

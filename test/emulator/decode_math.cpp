@@ -1,5 +1,7 @@
-// ex2 lg2 rcp sqrt rsqrt sin cos tanh copysign: approximations are computed exactly rounded or nearly so; .ftz flushes denormals.
+// ex2 lg2 rcp sqrt rsqrt sin cos tanh copysign: approximations are computed exactly rounded or nearly so; .ftz flushes
+// denormals.
 #include <cmath>
+
 #include "test/emulator/decoder.h"
 #include "test/emulator/lane_loops.h"
 
@@ -15,15 +17,21 @@ struct Log2 {
 };
 struct Reciprocal {
   template <typename T>
-  static T apply(T x) { return T{1} / x; }
+  static T apply(T x) {
+    return T{1} / x;
+  }
 };
 struct SquareRoot {
   template <typename T>
-  static T apply(T x) { return std::sqrt(x); }
+  static T apply(T x) {
+    return std::sqrt(x);
+  }
 };
 struct ReciprocalRoot {
   template <typename T>
-  static T apply(T x) { return T{1} / std::sqrt(x); }
+  static T apply(T x) {
+    return T{1} / std::sqrt(x);
+  }
 };
 struct Sine {
   static float apply(float x) { return std::sin(x); }
@@ -37,7 +45,9 @@ struct Tanh {
 /// copysign d, a, b: the sign of a on the value of b.
 struct CopySign {
   template <typename T>
-  static T apply(T a, T b) { return std::copysign(b, a); }
+  static T apply(T a, T b) {
+    return std::copysign(b, a);
+  }
 };
 
 float flush(float x) { return std::fpclassify(x) == FP_SUBNORMAL ? std::copysign(0.0f, x) : x; }

@@ -1,5 +1,6 @@
 // ld and st on parameters, global and shared memory, scalar and vector; fences and prefetches, which move nothing.
 #include <cstring>
+
 #include "test/emulator/decoder.h"
 #include "test/emulator/lane_loops.h"
 
@@ -128,10 +129,14 @@ Space space_of(const Statement& s) {
 
 Execute pick(Space space, bool loads) {
   switch (space) {
-    case Space::Global: return loads ? load<Space::Global> : store<Space::Global>;
-    case Space::Shared: return loads ? load<Space::Shared> : store<Space::Shared>;
-    case Space::Generic: return loads ? load<Space::Generic> : store<Space::Generic>;
-    case Space::Parameter: break;
+    case Space::Global:
+      return loads ? load<Space::Global> : store<Space::Global>;
+    case Space::Shared:
+      return loads ? load<Space::Shared> : store<Space::Shared>;
+    case Space::Generic:
+      return loads ? load<Space::Generic> : store<Space::Generic>;
+    case Space::Parameter:
+      break;
   }
   return loads ? load_parameter : nullptr;
 }

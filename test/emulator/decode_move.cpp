@@ -8,10 +8,14 @@ namespace {
 
 struct Same {
   template <typename T>
-  static T apply(T x) { return x; }
+  static T apply(T x) {
+    return x;
+  }
 };
 
-void move_predicate(Warp& warp, const Instruction& in, uint32_t mask) { write_predicate(warp, in.slots[0], mask, warp.predicate(in.slots[1])); }
+void move_predicate(Warp& warp, const Instruction& in, uint32_t mask) {
+  write_predicate(warp, in.slots[0], mask, warp.predicate(in.slots[1]));
+}
 
 /// slots: d, parts from the lowest. `bytes` of a part.
 template <typename T>

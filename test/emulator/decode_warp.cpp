@@ -1,6 +1,8 @@
 // shfl, vote, activemask, redux and bar.warp.sync: exchange between the lanes of a warp.
 #include <fmt/format.h>
+
 #include <bit>
+
 #include "test/emulator/decoder.h"
 #include "test/emulator/lane_loops.h"
 
@@ -12,7 +14,8 @@ namespace {
 void check_members(Warp& warp, uint32_t mask, uint32_t members) {
   if ((members & ~mask) == 0 && (mask & ~members) == 0) return;
   const int lane = std::countr_zero(mask);
-  warp.report(FindingKind::DivergentWarpOperation, lane, fmt::format("members 0x{:08x}, but lanes 0x{:08x} are here", members, mask));
+  warp.report(FindingKind::DivergentWarpOperation, lane,
+              fmt::format("members 0x{:08x}, but lanes 0x{:08x} are here", members, mask));
 }
 
 /// The member mask as the first lane that is here has it.
@@ -30,10 +33,14 @@ Source source_of(Shuffle kind, int lane, uint32_t b, uint32_t c) {
   const int by = static_cast<int>(b & 31), clamp = static_cast<int>(c & 31), segment = static_cast<int>(c >> 8 & 31);
   const int most = (lane & segment) | (clamp & ~segment), least = lane & segment;
   switch (kind) {
-    case Shuffle::Up: return {lane - by, lane - by >= most};
-    case Shuffle::Down: return {lane + by, lane + by <= most};
-    case Shuffle::Butterfly: return {lane ^ by, (lane ^ by) <= most};
-    case Shuffle::Index: break;
+    case Shuffle::Up:
+      return {lane - by, lane - by >= most};
+    case Shuffle::Down:
+      return {lane + by, lane + by <= most};
+    case Shuffle::Butterfly:
+      return {lane ^ by, (lane ^ by) <= most};
+    case Shuffle::Index:
+      break;
   }
   const int picked = least | (by & ~segment);
   return {picked, picked <= most};
@@ -92,12 +99,24 @@ void reduce(Warp& warp, const Instruction& in, uint32_t mask) {
     const uint32_t x = a[lane];
     const bool less = in.flag ? static_cast<int32_t>(x) < static_cast<int32_t>(sum) : x < sum;
     switch (static_cast<Reduction>(in.count)) {
-      case Reduction::Add: sum += x; break;
-      case Reduction::Min: sum = less ? x : sum; break;
-      case Reduction::Max: sum = less ? sum : x; break;
-      case Reduction::And: sum &= x; break;
-      case Reduction::Or: sum |= x; break;
-      case Reduction::Xor: sum ^= x; break;
+      case Reduction::Add:
+        sum += x;
+        break;
+      case Reduction::Min:
+        sum = less ? x : sum;
+        break;
+      case Reduction::Max:
+        sum = less ? sum : x;
+        break;
+      case Reduction::And:
+        sum &= x;
+        break;
+      case Reduction::Or:
+        sum |= x;
+        break;
+      case Reduction::Xor:
+        sum ^= x;
+        break;
     }
   }
   write_lanes<uint32_t>(warp, in.slots[0], mask, [sum](int) { return sum; });

@@ -1,4 +1,5 @@
 #include "test/emulator/decoder.h"
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -31,16 +32,18 @@ struct SpecialName {
 };
 
 constexpr std::array kSpecials = {
-    SpecialName{"%tid.x", Special::ThreadX},     SpecialName{"%tid.y", Special::ThreadY},     SpecialName{"%tid.z", Special::ThreadZ},
-    SpecialName{"%ctaid.x", Special::BlockX},    SpecialName{"%ctaid.y", Special::BlockY},    SpecialName{"%ctaid.z", Special::BlockZ},
-    SpecialName{"%ntid.x", Special::ThreadsX},   SpecialName{"%ntid.y", Special::ThreadsY},   SpecialName{"%ntid.z", Special::ThreadsZ},
-    SpecialName{"%nctaid.x", Special::GridX},    SpecialName{"%nctaid.y", Special::GridY},    SpecialName{"%nctaid.z", Special::GridZ},
+    SpecialName{"%tid.x", Special::ThreadX},   SpecialName{"%tid.y", Special::ThreadY},
+    SpecialName{"%tid.z", Special::ThreadZ},   SpecialName{"%ctaid.x", Special::BlockX},
+    SpecialName{"%ctaid.y", Special::BlockY},  SpecialName{"%ctaid.z", Special::BlockZ},
+    SpecialName{"%ntid.x", Special::ThreadsX}, SpecialName{"%ntid.y", Special::ThreadsY},
+    SpecialName{"%ntid.z", Special::ThreadsZ}, SpecialName{"%nctaid.x", Special::GridX},
+    SpecialName{"%nctaid.y", Special::GridY},  SpecialName{"%nctaid.z", Special::GridZ},
     SpecialName{"%laneid", Special::Lane},
 };
 
-constexpr std::array<DecodeCategory, 12> kCategories = {
-    decode_control, decode_arithmetic, decode_bits,  decode_math,   decode_compare, decode_convert,
-    decode_move,    decode_memory,     decode_async, decode_atomic, decode_warp,    decode_matrix};
+constexpr std::array<DecodeCategory, 12> kCategories = {decode_control, decode_arithmetic, decode_bits, decode_math,
+                                                        decode_compare, decode_convert,    decode_move, decode_memory,
+                                                        decode_async,   decode_atomic,     decode_warp, decode_matrix};
 
 }  // namespace
 
@@ -113,7 +116,8 @@ Slot Decoder::special(const Statement& statement, const std::string& name) {
 Slot Decoder::source(const Statement& statement, const Operand& operand, int bytes) {
   if (!operand.elements.empty() || operand.name.empty()) refuse(statement, "a vector where one operand is expected");
   if (is_literal(operand.name)) return constant(number(operand.name), bytes);
-  if (int64_t offset = 0; symbol_offset(operand.name, &offset)) return constant(static_cast<uint64_t>(offset + operand.offset), bytes);
+  if (int64_t offset = 0; symbol_offset(operand.name, &offset))
+    return constant(static_cast<uint64_t>(offset + operand.offset), bytes);
   if (operand.name.starts_with('%') && operand.name.find('.') != std::string::npos) return special(statement, operand.name);
   if (operand.name == "%laneid") return special(statement, operand.name);
   return destination(statement, operand, bytes);

@@ -1,9 +1,10 @@
-// Turns statements of PTX into instructions: gives registers, constants and symbols their slots; what opcodes mean stands in the files
-// decode_*.cpp, one a category.
+// Turns statements of PTX into instructions: gives registers, constants and symbols their slots; what opcodes mean stands in
+// the files decode_*.cpp, one a category.
 #pragma once
 #include <map>
 #include <string>
 #include <vector>
+
 #include "test/emulator/ptx_program.h"
 #include "test/emulator/ptx_types.h"
 
@@ -15,19 +16,22 @@ class Decoder {
   explicit Decoder(const KernelText& kernel);
   Program run();
 
-  /// Slot of an operand read as `bytes` wide (4 for all that is narrower, or 8): register, special register, number or address of a symbol.
+  /// Slot of an operand read as `bytes` wide (4 for all that is narrower, or 8): register, special register, number or address
+  /// of a symbol.
   Slot source(const Statement& statement, const Operand& operand, int bytes);
   /// Slot of a register that is written; the sink `_` gives a slot that nobody reads.
   Slot destination(const Statement& statement, const Operand& operand, int bytes);
   /// Number of a predicate register; the sink `_` gives one that nobody reads, a number one that is never written.
   Slot predicate(const Statement& statement, const std::string& name);
-  /// Predicate operand of an instruction: `%p1` or `!%p1`, which costs a slot of its own that `negate` fills. Numbers 0 and 1 too.
+  /// Predicate operand of an instruction: `%p1` or `!%p1`, which costs a slot of its own that `negate` fills. Numbers 0 and 1
+  /// too.
   struct PredicateOperand {
     Slot slot;
     bool negated;
   };
   PredicateOperand predicate_source(const Statement& statement, const Operand& operand);
-  /// Slot of an address `[register+offset]` or `[symbol+offset]`: sets the instruction's `immediate`, and `flag` where it has 4 bytes.
+  /// Slot of an address `[register+offset]` or `[symbol+offset]`: sets the instruction's `immediate`, and `flag` where it has 4
+  /// bytes.
   Slot address(const Statement& statement, const Operand& memory, Instruction& instruction);
   /// Offset of a shared array in the block's memory, or of a parameter among all of them; false when the name is neither.
   bool symbol_offset(const std::string& name, int64_t* offset) const;

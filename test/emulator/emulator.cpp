@@ -1,8 +1,11 @@
 #include "test/emulator/emulator.h"
+
 #include <fmt/format.h>
+
 #include <cstring>
 #include <numeric>
 #include <stdexcept>
+
 #include "test/emulator/machine.h"
 
 namespace heddle::emulator {
@@ -15,13 +18,15 @@ int product(const std::array<int, 3>& sizes) { return sizes[0] * sizes[1] * size
 std::vector<uint8_t> lay_out(const Program& program, const Arguments& arguments) {
   const auto& values = arguments.values();
   if (values.size() != program.parameters.size()) {
-    throw std::invalid_argument(fmt::format("{} takes {} parameters, not {}", program.name, program.parameters.size(), values.size()));
+    throw std::invalid_argument(
+        fmt::format("{} takes {} parameters, not {}", program.name, program.parameters.size(), values.size()));
   }
   std::vector<uint8_t> bytes;
   for (size_t i = 0; i < values.size(); ++i) {
     const Parameter& parameter = program.parameters[i];
     if (static_cast<int>(values[i].size()) != parameter.bytes) {
-      throw std::invalid_argument(fmt::format("parameter {} of {} has {} bytes, not {}", i, program.name, parameter.bytes, values[i].size()));
+      throw std::invalid_argument(
+          fmt::format("parameter {} of {} has {} bytes, not {}", i, program.name, parameter.bytes, values[i].size()));
     }
     bytes.resize(parameter.offset + parameter.bytes);
     std::memcpy(bytes.data() + parameter.offset, values[i].data(), parameter.bytes);
@@ -40,19 +45,32 @@ void check_shape(const Program& program, const Launch& launch) {
 uint32_t special_value(Special kind, const Launch& launch, const std::array<int, 3>& block, int thread) {
   const auto& shape = launch.block;
   switch (kind) {
-    case Special::ThreadX: return thread % shape[0];
-    case Special::ThreadY: return thread / shape[0] % shape[1];
-    case Special::ThreadZ: return thread / (shape[0] * shape[1]);
-    case Special::BlockX: return block[0];
-    case Special::BlockY: return block[1];
-    case Special::BlockZ: return block[2];
-    case Special::ThreadsX: return shape[0];
-    case Special::ThreadsY: return shape[1];
-    case Special::ThreadsZ: return shape[2];
-    case Special::GridX: return launch.grid[0];
-    case Special::GridY: return launch.grid[1];
-    case Special::GridZ: return launch.grid[2];
-    case Special::Lane: break;
+    case Special::ThreadX:
+      return thread % shape[0];
+    case Special::ThreadY:
+      return thread / shape[0] % shape[1];
+    case Special::ThreadZ:
+      return thread / (shape[0] * shape[1]);
+    case Special::BlockX:
+      return block[0];
+    case Special::BlockY:
+      return block[1];
+    case Special::BlockZ:
+      return block[2];
+    case Special::ThreadsX:
+      return shape[0];
+    case Special::ThreadsY:
+      return shape[1];
+    case Special::ThreadsZ:
+      return shape[2];
+    case Special::GridX:
+      return launch.grid[0];
+    case Special::GridY:
+      return launch.grid[1];
+    case Special::GridZ:
+      return launch.grid[2];
+    case Special::Lane:
+      break;
   }
   return thread % kWarp;
 }

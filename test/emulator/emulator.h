@@ -1,8 +1,9 @@
-// The emulator of CUDA kernels: executes the PTX that NVRTC wrote, block by block, checks what each lane does with memory, and counts what it
-// costs. It needs no GPU.
+// The emulator of CUDA kernels: executes the PTX that NVRTC wrote, block by block, checks what each lane does with memory, and
+// counts what it costs. It needs no GPU.
 //
-// Executed: all lanes of a warp in lock step, warps of a block one after another between barriers, blocks in order. Trusted: ptxas, which
-// turns the PTX into machine code. Not emulated: what a device rounds inside mma, timing, caches, and orders of atomics.
+// Executed: all lanes of a warp in lock step, warps of a block one after another between barriers, blocks in order. Trusted:
+// ptxas, which turns the PTX into machine code. Not emulated: what a device rounds inside mma, timing, caches, and orders of
+// atomics.
 #pragma once
 #include "test/emulator/global_memory.h"
 #include "test/emulator/ptx_program.h"

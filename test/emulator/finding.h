@@ -8,13 +8,13 @@
 namespace heddle::emulator {
 
 enum class FindingKind : uint8_t {
-  OutOfBounds,             ///< An access outside of the buffer whose base pointer it came from, or of the block's shared memory.
-  Misaligned,              ///< An address that its width does not divide.
-  WriteToInput,            ///< A store to a buffer that the launch only reads.
-  UninitialisedRead,       ///< Shared memory never written, or an output not yet written.
-  ReadInFlight,            ///< Shared bytes of a cp.async that its thread has not waited for.
-  Race,                    ///< Two accesses that nothing PTX promises puts in order.
-  DivergentBarrier,        ///< A block barrier that not all threads of the block reach together.
+  OutOfBounds,        ///< An access outside of the buffer whose base pointer it came from, or of the block's shared memory.
+  Misaligned,         ///< An address that its width does not divide.
+  WriteToInput,       ///< A store to a buffer that the launch only reads.
+  UninitialisedRead,  ///< Shared memory never written, or an output not yet written.
+  ReadInFlight,       ///< Shared bytes of a cp.async that its thread has not waited for.
+  Race,               ///< Two accesses that nothing PTX promises puts in order.
+  DivergentBarrier,   ///< A block barrier that not all threads of the block reach together.
   DivergentWarpOperation,  ///< An aligned or _sync instruction that lacks lanes it names.
   WrittenTwice,            ///< An element of an output stored more than once.
   NeverWritten,            ///< An element of an output stored by nobody.

@@ -1,10 +1,12 @@
-// A tensor core product D = A B^T with all that attention kernels use: cp.async in two stages, swizzled ldmatrix, mma, predicated edges.
+// A tensor core product D = A B^T with all that attention kernels use: cp.async in two stages, swizzled ldmatrix, mma,
+// predicated edges.
 #pragma once
 #include <string>
 
 namespace heddle::emulator {
 
-/// f16 A[M][K], B[N][K] row-major, float D[M][N]; K a multiple of 32. 64 x 64 of D a block of 4 warps; 16 KiB of dynamic shared memory.
+/// f16 A[M][K], B[N][K] row-major, float D[M][N]; K a multiple of 32. 64 x 64 of D a block of 4 warps; 16 KiB of dynamic shared
+/// memory.
 inline const std::string kGemm = R"(
 typedef unsigned short u16; typedef unsigned u32;
 extern __shared__ __align__(1024) unsigned char smem[];

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <random>
 #include <vector>
+
 #include "test/emulator/cuda_kernel.h"
 #include "test/emulator/gemm_kernel.h"
 #include "test/emulator/matrix_ops.h"
@@ -26,12 +27,14 @@ inline std::vector<uint16_t> random_halves(size_t count, unsigned seed) {
   return halves;
 }
 
-inline double gemm_error(const GemmShape& shape, const std::vector<uint16_t>& a, const std::vector<uint16_t>& b, const std::vector<float>& d) {
+inline double gemm_error(const GemmShape& shape, const std::vector<uint16_t>& a, const std::vector<uint16_t>& b,
+                         const std::vector<float>& d) {
   double worst = 0;
   for (int row = 0; row < shape.M; ++row) {
     for (int column = 0; column < shape.N; ++column) {
       double sum = 0;
-      for (int k = 0; k < shape.K; ++k) sum += double{half_to_float(a[row * shape.K + k])} * half_to_float(b[column * shape.K + k]);
+      for (int k = 0; k < shape.K; ++k)
+        sum += double{half_to_float(a[row * shape.K + k])} * half_to_float(b[column * shape.K + k]);
       const double difference = std::abs(sum - d[row * shape.N + column]);
       worst = std::isnan(difference) ? INFINITY : std::max(worst, difference);
     }
@@ -40,7 +43,8 @@ inline double gemm_error(const GemmShape& shape, const std::vector<uint16_t>& a,
 }
 
 inline GemmResult run_gemm(const Program& program, const GemmShape& shape) {
-  const auto a = random_halves(static_cast<size_t>(shape.M) * shape.K, 1), b = random_halves(static_cast<size_t>(shape.N) * shape.K, 2);
+  const auto a = random_halves(static_cast<size_t>(shape.M) * shape.K, 1),
+             b = random_halves(static_cast<size_t>(shape.N) * shape.K, 2);
   std::vector<float> d(static_cast<size_t>(shape.M) * shape.N, NAN);
   GlobalMemory memory;
   Launch launch;

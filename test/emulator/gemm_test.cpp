@@ -1,5 +1,6 @@
 // A tensor core product of NVRTC in the emulator: right on odd shapes, without a finding, and what its accesses cost.
 #include <chrono>
+
 #include "test/emulator/gemm_run.h"
 
 namespace heddle::emulator {
@@ -21,7 +22,8 @@ TEST(EmulatedGemm, SwizzledTilesHaveNoBankConflictsAndCopiesAreCoalesced) {
   HEDDLE_NEEDS_NVRTC();
   const Program program = program_of(kGemm);
   const GemmResult result = run_gemm(program, {64, 64, 128});
-  const InstructionCount matrices = result.outcome.sum(program, "ldmatrix"), copies = result.outcome.sum(program, "cp.async.cg");
+  const InstructionCount matrices = result.outcome.sum(program, "ldmatrix"),
+                         copies = result.outcome.sum(program, "cp.async.cg");
   EXPECT_EQ(matrices.executed, 4u * 4 * 2 * 5);  // warps, steps of K, halves, one load of A and four of B
   EXPECT_EQ(result.outcome.sum(program, "mma").executed, 4u * 4 * 2 * 8);
   EXPECT_EQ(matrices.banks.actual, 4 * 160);
@@ -43,7 +45,8 @@ TEST(EmulatedGemm, WithoutSwizzleBankConflictsAreCounted) {
 
 TEST(EmulatedGemm, StridedCopiesWasteSectors) {
   HEDDLE_NEEDS_NVRTC();
-  const Program program = program_of(replaced(kGemm, "a + (row0 + row) * K + k + chunk * 8", "a + ((row + 16 * chunk) & 63) * K + k"));
+  const Program program =
+      program_of(replaced(kGemm, "a + (row0 + row) * K + k + chunk * 8", "a + ((row + 16 * chunk) & 63) * K + k"));
   const Cost sectors = run_gemm(program, {64, 64, 32}).outcome.sum(program, "cp.async.cg").sectors;
   EXPECT_GT(sectors.excess(), 64);
 }

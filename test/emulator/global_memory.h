@@ -1,8 +1,10 @@
-// The buffers of a launch at addresses far apart, so that an access beyond one never lands in another; writes of outputs are counted.
+// The buffers of a launch at addresses far apart, so that an access beyond one never lands in another; writes of outputs are
+// counted.
 #pragma once
 #include <cstdint>
 #include <string>
 #include <vector>
+
 #include "test/emulator/finding.h"
 
 namespace heddle::emulator {
@@ -16,7 +18,8 @@ enum class BufferUse : uint8_t {
 /// Memory that kernels see. Addresses are not the host's.
 class GlobalMemory {
  public:
-  /// `element`: bytes of the unit that is written at once. The data stay the caller's. Returns the address that kernels get, aligned to 256.
+  /// `element`: bytes of the unit that is written at once. The data stay the caller's. Returns the address that kernels get,
+  /// aligned to 256.
   uint64_t add(const std::string& name, void* data, size_t bytes, BufferUse use, int element = 2);
   uint64_t add_input(const std::string& name, const void* data, size_t bytes) {
     return add(name, const_cast<void*>(data), bytes, BufferUse::Input);

@@ -1,12 +1,14 @@
 // Buffers far apart: every access is held against its own buffer, and outputs are written once.
 #include "test/emulator/global_memory.h"
+
 #include <gtest/gtest.h>
 
 namespace heddle::emulator {
 namespace {
 
 struct Memory {
-  std::vector<uint16_t> input = std::vector<uint16_t>(10), output = std::vector<uint16_t>(10), shared = std::vector<uint16_t>(10);
+  std::vector<uint16_t> input = std::vector<uint16_t>(10), output = std::vector<uint16_t>(10),
+                        shared = std::vector<uint16_t>(10);
   Findings findings;
   GlobalMemory memory;
   uint64_t in = memory.add_input("in", input.data(), 20);
@@ -46,7 +48,8 @@ TEST(GlobalMemory, OutputsAreWrittenOnceAndWhole) {
   EXPECT_EQ(m.findings.count(FindingKind::WrittenTwice), 1u);
   m.memory.end();
   EXPECT_EQ(m.findings.count(FindingKind::NeverWritten), 1u);
-  EXPECT_NE(m.findings.kept().back().text.find("1 elements of out, the first at 9"), std::string::npos) << m.findings.to_string();
+  EXPECT_NE(m.findings.kept().back().text.find("1 elements of out, the first at 9"), std::string::npos)
+      << m.findings.to_string();
 }
 
 TEST(GlobalMemory, InputsAreNotWritten) {

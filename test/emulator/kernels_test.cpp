@@ -1,8 +1,10 @@
-// Small CUDA kernels through NVRTC and the emulator against the same arithmetic on the host: integers, floats, divergence, warps, memory.
+// Small CUDA kernels through NVRTC and the emulator against the same arithmetic on the host: integers, floats, divergence,
+// warps, memory.
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <numeric>
+
 #include "test/emulator/cuda_kernel.h"
 #include "test/emulator/matrix_ops.h"
 
@@ -15,9 +17,10 @@ constexpr int kThreads = 64;
 template <typename Out, typename In>
 std::vector<Out> run_each(const std::string& out, const std::string& in, const std::string& body, const std::vector<In>& x,
                           const char* target = "cuda:sm_80") {
-  const Program program = program_of("extern \"C\" __global__ void each(const " + in + "* xs, " + out + "* ys) {\n  int t = threadIdx.x; " + in +
-                                         " x = xs[t]; " + out + " r;\n" + body + "\n  ys[t] = r;\n}\n",
-                                     target);
+  const Program program =
+      program_of("extern \"C\" __global__ void each(const " + in + "* xs, " + out + "* ys) {\n  int t = threadIdx.x; " + in +
+                     " x = xs[t]; " + out + " r;\n" + body + "\n  ys[t] = r;\n}\n",
+                 target);
   std::vector<Out> y(kThreads);
   GlobalMemory memory;
   Launch launch;
@@ -30,8 +33,10 @@ std::vector<Out> run_each(const std::string& out, const std::string& in, const s
 }
 
 std::vector<int> integers() {
-  std::vector<int> x = {0, 1, -1, 2, -7, 31, 32, 33, 1 << 30, -(1 << 30), INT32_MAX, INT32_MIN, 0x12345678, -0x12345678, 97, -97};
-  for (int i = static_cast<int>(x.size()); i < kThreads; ++i) x.push_back(static_cast<int>(static_cast<uint32_t>(i) * 2654435761u));
+  std::vector<int> x = {0,       1,          -1,        2,         -7,         31,          32, 33,
+                        1 << 30, -(1 << 30), INT32_MAX, INT32_MIN, 0x12345678, -0x12345678, 97, -97};
+  for (int i = static_cast<int>(x.size()); i < kThreads; ++i)
+    x.push_back(static_cast<int>(static_cast<uint32_t>(i) * 2654435761u));
   return x;
 }
 
@@ -49,18 +54,28 @@ struct IntegerCase {
 const IntegerCase kIntegerCases[] = {
     {"r = x * 7 + t;", [](int64_t x, int t) { return int64_t{static_cast<int>(x * 7 + t)}; }},
     {"r = x / 97 + x % 97;", [](int64_t x, int) { return x / 97 + x % 97; }},
-    {"r = (t + 3) / (t % 5 + 1) + x / (t + 1) + x % (t + 1);", [](int64_t x, int t) { return (t + 3) / (t % 5 + 1) + x / (t + 1) + x % (t + 1); }},
+    {"r = (t + 3) / (t % 5 + 1) + x / (t + 1) + x % (t + 1);",
+     [](int64_t x, int t) { return (t + 3) / (t % 5 + 1) + x / (t + 1) + x % (t + 1); }},
     {"r = (x >> 3) ^ ((unsigned)x >> 5) ^ (x << 2);",
      [](int64_t x, int) { return int64_t{static_cast<int>((x >> 3) ^ (static_cast<uint32_t>(x) >> 5) ^ (x << 2))}; }},
-    {"r = __popc(x) + 100 * __clz(x);", [](int64_t x, int) { return int64_t{std::popcount(static_cast<uint32_t>(x)) + 100 * std::countl_zero(static_cast<uint32_t>(x))}; }},
-    {"r = min(x, t) ^ max(x, -t) ^ abs(x >> 1);", [](int64_t x, int t) { return std::min<int64_t>(x, t) ^ std::max<int64_t>(x, -t) ^ std::abs(x >> 1); }},
+    {"r = __popc(x) + 100 * __clz(x);",
+     [](int64_t x, int) {
+       return int64_t{std::popcount(static_cast<uint32_t>(x)) + 100 * std::countl_zero(static_cast<uint32_t>(x))};
+     }},
+    {"r = min(x, t) ^ max(x, -t) ^ abs(x >> 1);",
+     [](int64_t x, int t) { return std::min<int64_t>(x, t) ^ std::max<int64_t>(x, -t) ^ std::abs(x >> 1); }},
     {"r = __mulhi(x, 123456789) + (int)__umulhi(x, 77);",
-     [](int64_t x, int) { return int64_t{static_cast<int>((x * 123456789 >> 32) + static_cast<int64_t>((static_cast<uint64_t>(static_cast<uint32_t>(x)) * 77) >> 32))}; }},
+     [](int64_t x, int) {
+       return int64_t{static_cast<int>((x * 123456789 >> 32) +
+                                       static_cast<int64_t>((static_cast<uint64_t>(static_cast<uint32_t>(x)) * 77) >> 32))};
+     }},
     {"r = (int)(((long long)x * 1000003LL) >> 7);", [](int64_t x, int) { return int64_t{static_cast<int>(x * 1000003 >> 7)}; }},
     {"r = (signed char)x + (unsigned char)x + (short)x;",
      [](int64_t x, int) { return int64_t{static_cast<int8_t>(x)} + static_cast<uint8_t>(x) + static_cast<int16_t>(x); }},
-    {"r = (x > 5 && t < 40) || x == -7 ? t : -t;", [](int64_t x, int t) { return int64_t{(x > 5 && t < 40) || x == -7 ? t : -t}; }},
-    {"r = (unsigned)x > 1000000u ? 1 : 2;", [](int64_t x, int) { return int64_t{static_cast<uint32_t>(x) > 1000000u ? 1 : 2}; }},
+    {"r = (x > 5 && t < 40) || x == -7 ? t : -t;",
+     [](int64_t x, int t) { return int64_t{(x > 5 && t < 40) || x == -7 ? t : -t}; }},
+    {"r = (unsigned)x > 1000000u ? 1 : 2;",
+     [](int64_t x, int) { return int64_t{static_cast<uint32_t>(x) > 1000000u ? 1 : 2}; }},
     {"r = __byte_perm(x, t, 0x2461);",
      [](int64_t x, int t) {
        const uint64_t both = static_cast<uint64_t>(static_cast<uint32_t>(t)) << 32 | static_cast<uint32_t>(x);
@@ -69,7 +84,10 @@ const IntegerCase kIntegerCases[] = {
        return int64_t{static_cast<int>(r)};
      }},
     {"r = __funnelshift_l(x, t, 9);",
-     [](int64_t x, int t) { return int64_t{static_cast<int>((static_cast<uint64_t>(static_cast<uint32_t>(t)) << 32 | static_cast<uint32_t>(x)) << 9 >> 32)}; }},
+     [](int64_t x, int t) {
+       return int64_t{
+           static_cast<int>((static_cast<uint64_t>(static_cast<uint32_t>(t)) << 32 | static_cast<uint32_t>(x)) << 9 >> 32)};
+     }},
     {"r = __brev(x) ^ (x & 0xff00);",
      [](int64_t x, int) {
        uint32_t reversed = 0;
@@ -96,8 +114,10 @@ struct RealCase {
 const RealCase kRealCases[] = {
     {"r = x * 3.0f + t - 0.25f;", [](double x, int t) { return x * 3 + t - 0.25; }, 1e-6},
     {"r = x / (t + 1.0f);", [](double x, int t) { return x / (t + 1); }, 1e-6},
-    {"r = sqrtf(fabsf(x)) + rsqrtf(t + 1.0f);", [](double x, int t) { return std::sqrt(std::abs(x)) + 1 / std::sqrt(t + 1.0); }, 1e-5},
-    {"r = exp2f(-fabsf(x) * 0.01f) * log2f(t + 2.0f);", [](double x, int t) { return std::exp2(-std::abs(x) * 0.01) * std::log2(t + 2.0); }, 1e-5},
+    {"r = sqrtf(fabsf(x)) + rsqrtf(t + 1.0f);", [](double x, int t) { return std::sqrt(std::abs(x)) + 1 / std::sqrt(t + 1.0); },
+     1e-5},
+    {"r = exp2f(-fabsf(x) * 0.01f) * log2f(t + 2.0f);",
+     [](double x, int t) { return std::exp2(-std::abs(x) * 0.01) * std::log2(t + 2.0); }, 1e-5},
     {"r = fmaxf(x, -2.0f) - fminf(x, 3.0f);", [](double x, int) { return std::max(x, -2.0) - std::min(x, 3.0); }, 1e-6},
     {"r = tanhf(x * 0.01f);", [](double x, int) { return std::tanh(x * 0.01); }, 1e-4},
     {"r = expf(x * 1e-4f);", [](double x, int) { return std::exp(x * 1e-4); }, 1e-5},
@@ -106,7 +126,8 @@ const RealCase kRealCases[] = {
      [](double x, int) { return std::nearbyint(x) + std::floor(x) + std::ceil(x) + std::trunc(x); }, 1e-6},
     {"r = (float)((double)x * 1.0000001 + t);", [](double x, int t) { return x * 1.0000001 + t; }, 1e-6},
     {"r = x != x ? 1.0f : x <= 0.5f ? 2.0f : 3.0f;", [](double x, int) { return x <= 0.5 ? 2.0 : 3.0; }, 0},
-    {"asm(\"ex2.approx.ftz.f32 %0, %1;\" : \"=f\"(r) : \"f\"(x * 0.001f));", [](double x, int) { return std::exp2(x * 0.001); }, 1e-5},
+    {"asm(\"ex2.approx.ftz.f32 %0, %1;\" : \"=f\"(r) : \"f\"(x * 0.001f));", [](double x, int) { return std::exp2(x * 0.001); },
+     1e-5},
 };
 
 TEST(EmulatedKernels, Reals) {
@@ -125,7 +146,8 @@ TEST(EmulatedKernels, MaximumDropsNanAndExponentialKeepsIt) {
   HEDDLE_NEEDS_NVRTC();
   const std::vector<float> x(kThreads, NAN);
   EXPECT_EQ(run_each<float>("float", "float", "r = fmaxf(x, 3.0f);", x)[0], 3.0f);
-  EXPECT_TRUE(std::isnan(run_each<float>("float", "float", "asm(\"ex2.approx.ftz.f32 %0, %1;\" : \"=f\"(r) : \"f\"(x));", x)[5]));
+  EXPECT_TRUE(
+      std::isnan(run_each<float>("float", "float", "asm(\"ex2.approx.ftz.f32 %0, %1;\" : \"=f\"(r) : \"f\"(x));", x)[5]));
   EXPECT_EQ(run_each<float>("float", "float", "r = x == x || x < 1.0f || x >= 1.0f ? 1.0f : 0.0f;", x)[7], 0.0f);
 }
 
@@ -133,8 +155,11 @@ TEST(EmulatedKernels, PairsOfHalvesArePackedAndMultiplied) {
   HEDDLE_NEEDS_NVRTC();
   const std::vector<float> x = reals();
   const auto y = run_each<unsigned>("unsigned", "float",
-                                    "asm(\"{ .reg .b32 p; cvt.rn.f16x2.f32 p, %1, %2; fma.rn.f16x2 %0, p, p, p; }\" : \"=r\"(r) : \"f\"(x), \"f\"(x * 0.5f));", x);
-  const auto brain = run_each<unsigned>("unsigned", "float", "asm(\"cvt.rn.bf16x2.f32 %0, %1, %2;\" : \"=r\"(r) : \"f\"(x), \"f\"(x * 0.5f));", x);
+                                    "asm(\"{ .reg .b32 p; cvt.rn.f16x2.f32 p, %1, %2; fma.rn.f16x2 %0, p, p, p; }\" : "
+                                    "\"=r\"(r) : \"f\"(x), \"f\"(x * 0.5f));",
+                                    x);
+  const auto brain = run_each<unsigned>("unsigned", "float",
+                                        "asm(\"cvt.rn.bf16x2.f32 %0, %1, %2;\" : \"=r\"(r) : \"f\"(x), \"f\"(x * 0.5f));", x);
   for (int t = 0; t < kThreads; ++t) {
     const float high = half_to_float(float_to_half(x[t])), low = half_to_float(float_to_half(x[t] * 0.5f));
     EXPECT_EQ(y[t] >> 16, float_to_half(std::fma(high, high, high))) << x[t];
@@ -146,11 +171,12 @@ TEST(EmulatedKernels, PairsOfHalvesArePackedAndMultiplied) {
 TEST(EmulatedKernels, LanesDivergeInLoopsAndBranches) {
   HEDDLE_NEEDS_NVRTC();
   const std::vector<int> x = integers();
-  const auto y = run_each<int>("int", "int",
-                               "r = 0; for (int i = 0; i < t * 7 % 13; ++i) {\n"
-                               "  if ((x >> i) & 1) { for (int j = 0; j <= (t & 3); ++j) r += i * j + 1; } else if (i % 3 == 0) r -= 2; else continue;\n"
-                               "  if (r > 60) break;\n}",
-                               x);
+  const auto y = run_each<int>(
+      "int", "int",
+      "r = 0; for (int i = 0; i < t * 7 % 13; ++i) {\n"
+      "  if ((x >> i) & 1) { for (int j = 0; j <= (t & 3); ++j) r += i * j + 1; } else if (i % 3 == 0) r -= 2; else continue;\n"
+      "  if (r > 60) break;\n}",
+      x);
   for (int t = 0; t < kThreads; ++t) {
     int r = 0;
     for (int i = 0; i < t * 7 % 13; ++i) {
@@ -169,7 +195,8 @@ TEST(EmulatedKernels, LanesDivergeInLoopsAndBranches) {
 
 TEST(EmulatedKernels, LanesThatLeaveEarlyStayAway) {
   HEDDLE_NEEDS_NVRTC();
-  const Program program = program_of("extern \"C\" __global__ void k(int* y, int n) { int t = threadIdx.x; if (t >= n) return; y[t] = t * 2; }");
+  const Program program =
+      program_of("extern \"C\" __global__ void k(int* y, int n) { int t = threadIdx.x; if (t >= n) return; y[t] = t * 2; }");
   std::vector<int> y(37, -1);
   GlobalMemory memory;
   Launch launch;
@@ -193,9 +220,11 @@ TEST(EmulatedKernels, ShufflesVotesAndReductions) {
   check("r = __shfl_up_sync(~0u, x, 4);", [&](int t, int lane, int) { return x[lane < 4 ? t : t - 4]; });
   check("r = __shfl_down_sync(~0u, x, 4, 16);", [&](int t, int lane, int) { return x[lane % 16 > 11 ? t : t + 4]; });
   check("r = __any_sync(~0u, t == 40) * 2 + __all_sync(~0u, t < 32);", [&](int t, int, int) { return t < 32 ? 1 : 2; });
-  check("r = __popc(__ballot_sync(~0u, x & 1));",
-        [&](int, int, int warp) { return static_cast<int>(std::count_if(x.begin() + warp, x.begin() + warp + 32, [](int value) { return value & 1; })); });
-  check("r = __reduce_max_sync(~0u, x);", [&](int, int, int warp) { return *std::max_element(x.begin() + warp, x.begin() + warp + 32); });
+  check("r = __popc(__ballot_sync(~0u, x & 1));", [&](int, int, int warp) {
+    return static_cast<int>(std::count_if(x.begin() + warp, x.begin() + warp + 32, [](int value) { return value & 1; }));
+  });
+  check("r = __reduce_max_sync(~0u, x);",
+        [&](int, int, int warp) { return *std::max_element(x.begin() + warp, x.begin() + warp + 32); });
 }
 
 TEST(EmulatedKernels, SharedMemoryReductionWithAtomicsAcrossBlocks) {
@@ -243,7 +272,8 @@ TEST(EmulatedKernels, StructsOfConstantParametersAreReadThroughTheirAddress) {
   const Program program = program_of(
       "struct Table { int weights[6]; long long shift; };\n"
       "extern \"C\" __global__ void k(const __grid_constant__ Table table, int* y, int n) {\n"
-      "  int sum = (int)table.shift; for (int i = 0; i < n; ++i) sum += table.weights[i % 6] * i;\n  y[threadIdx.x] = sum + threadIdx.x;\n}");
+      "  int sum = (int)table.shift; for (int i = 0; i < n; ++i) sum += table.weights[i % 6] * i;\n  y[threadIdx.x] = sum + "
+      "threadIdx.x;\n}");
   Table table{{1, -2, 3, -4, 5, -6}, 1000};
   std::vector<int> y(32);
   GlobalMemory memory;
@@ -257,7 +287,9 @@ TEST(EmulatedKernels, StructsOfConstantParametersAreReadThroughTheirAddress) {
 }
 
 Outcome run_pair(const std::string& body) {
-  const Program program = program_of("extern \"C\" __global__ void k(const int* x, int* y) {\n  __shared__ volatile int s[64]; int t = threadIdx.x;\n" + body + "\n}");
+  const Program program = program_of(
+      "extern \"C\" __global__ void k(const int* x, int* y) {\n  __shared__ volatile int s[64]; int t = threadIdx.x;\n" + body +
+      "\n}");
   std::vector<int> x(64, 3), y(64);
   GlobalMemory memory;
   Launch launch;
@@ -270,7 +302,8 @@ TEST(EmulatedKernels, OnlyWarpBarriersOrderTheLanesOfAWarp) {
   HEDDLE_NEEDS_NVRTC();
   EXPECT_TRUE(run_pair("s[t] = t; __syncwarp(); y[t] = s[t ^ 1];").findings.clean());
   EXPECT_GT(run_pair("s[t] = t; y[t] = s[t ^ 1];").findings.count(FindingKind::Race), 0u);
-  EXPECT_GT(run_pair("s[t] = t; int z = __shfl_xor_sync(~0u, t, 1); y[t] = s[t ^ 1] + z;").findings.count(FindingKind::Race), 0u);
+  EXPECT_GT(run_pair("s[t] = t; int z = __shfl_xor_sync(~0u, t, 1); y[t] = s[t ^ 1] + z;").findings.count(FindingKind::Race),
+            0u);
   EXPECT_GT(run_pair("s[t] = t; __syncwarp(); y[t] = s[t ^ 32];").findings.count(FindingKind::Race), 0u);
   EXPECT_GT(run_pair("s[t] = t; __syncthreads(); y[t] = s[t ^ 32]; s[t] = 0;").findings.count(FindingKind::Race), 0u);
   EXPECT_TRUE(run_pair("s[t] = t; __syncthreads(); y[t] = s[t ^ 32]; __syncthreads(); s[t] = 0;").findings.clean());
@@ -278,10 +311,16 @@ TEST(EmulatedKernels, OnlyWarpBarriersOrderTheLanesOfAWarp) {
 
 TEST(EmulatedKernels, WarpInstructionsThatLackLanesAreFound) {
   HEDDLE_NEEDS_NVRTC();
-  EXPECT_GT(run_pair("int z = x[t]; if (t & 1) z = __shfl_xor_sync(~0u, z, 2); y[t] = z;").findings.count(FindingKind::DivergentWarpOperation), 0u);
+  EXPECT_GT(run_pair("int z = x[t]; if (t & 1) z = __shfl_xor_sync(~0u, z, 2); y[t] = z;")
+                .findings.count(FindingKind::DivergentWarpOperation),
+            0u);
   EXPECT_TRUE(run_pair("int z = x[t]; if (t & 1) z = __shfl_xor_sync(0xaaaaaaaau, z, 2); y[t] = z;").findings.clean());
-  EXPECT_GT(run_pair("int z = x[t]; if (t & 1) z = __shfl_xor_sync(0xaaaaaaaau, z, 1); y[t] = z;").findings.count(FindingKind::DivergentWarpOperation), 0u);
-  EXPECT_GT(run_pair("int z = t; if (t % 32 < 7) z = __ballot_sync(~0u, t > 2); y[t] = z;").findings.count(FindingKind::DivergentWarpOperation), 0u);
+  EXPECT_GT(run_pair("int z = x[t]; if (t & 1) z = __shfl_xor_sync(0xaaaaaaaau, z, 1); y[t] = z;")
+                .findings.count(FindingKind::DivergentWarpOperation),
+            0u);
+  EXPECT_GT(run_pair("int z = t; if (t % 32 < 7) z = __ballot_sync(~0u, t > 2); y[t] = z;")
+                .findings.count(FindingKind::DivergentWarpOperation),
+            0u);
 }
 
 TEST(EmulatedKernels, ArgumentsAndShapesThatDoNotFitAreRefused) {

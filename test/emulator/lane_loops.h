@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
+
 #include "test/emulator/matrix_ops.h"
 #include "test/emulator/warp.h"
 
@@ -113,7 +114,8 @@ void unary(Warp& warp, const Instruction& in, uint32_t mask) {
 template <typename T, typename Operation>
 void binary(Warp& warp, const Instruction& in, uint32_t mask) {
   const Carrier<T>*a = lanes_of<T>(warp, in.slots[1]), *b = lanes_of<T>(warp, in.slots[2]);
-  write_lanes<T>(warp, in.slots[0], mask, [a, b](int lane) { return Operation::apply(unpack<T>(a[lane]), unpack<T>(b[lane])); });
+  write_lanes<T>(warp, in.slots[0], mask,
+                 [a, b](int lane) { return Operation::apply(unpack<T>(a[lane]), unpack<T>(b[lane])); });
 }
 
 /// slots: d, a, b, c.

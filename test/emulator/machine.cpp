@@ -1,5 +1,7 @@
 #include "test/emulator/machine.h"
+
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 
@@ -53,7 +55,8 @@ void Machine::release_barrier() {
   if (waiting == 0) return;
   for (auto& warp : warps_) {
     if (!warp->at_barrier && waiting < static_cast<long>(warps_.size())) {
-      block_.findings.add(FindingKind::DivergentBarrier, warp->thread(0), fmt::format("ended while {} warps wait at a barrier", waiting));
+      block_.findings.add(FindingKind::DivergentBarrier, warp->thread(0),
+                          fmt::format("ended while {} warps wait at a barrier", waiting));
     }
     warp->at_barrier = false;
   }
@@ -70,7 +73,8 @@ void Machine::run_warp(Warp& warp) {
     }
     const Instruction& instruction = program_.code[warp.pc];
     uint32_t mask = warp.active;
-    if (instruction.guarded) mask &= instruction.guard_negated ? ~warp.predicate(instruction.guard) : warp.predicate(instruction.guard);
+    if (instruction.guarded)
+      mask &= instruction.guard_negated ? ~warp.predicate(instruction.guard) : warp.predicate(instruction.guard);
     block_.findings.line = instruction.line;
     step(warp, instruction, mask);
   }
@@ -83,13 +87,19 @@ void Machine::step(Warp& warp, const Instruction& instruction, uint32_t mask) {
   if (mask == 0) return;
   ++warp.counts(instruction).executed;
   switch (instruction.flow) {
-    case Flow::Branch: return branch(warp, instruction, mask);
-    case Flow::Exit: return leave(warp, mask);
-    case Flow::BlockBarrier: return barrier(warp, instruction, mask);
+    case Flow::Branch:
+      return branch(warp, instruction, mask);
+    case Flow::Exit:
+      return leave(warp, mask);
+    case Flow::BlockBarrier:
+      return barrier(warp, instruction, mask);
     case Flow::WarpWide:
-      if (mask != kAllLanes) warp.report(FindingKind::DivergentWarpOperation, std::countr_zero(mask), fmt::format("only lanes 0x{:08x} are here", mask));
+      if (mask != kAllLanes)
+        warp.report(FindingKind::DivergentWarpOperation, std::countr_zero(mask),
+                    fmt::format("only lanes 0x{:08x} are here", mask));
       break;
-    case Flow::Plain: break;
+    case Flow::Plain:
+      break;
   }
   instruction.execute(warp, instruction, mask);
 }
@@ -112,7 +122,8 @@ void Machine::leave(Warp& warp, uint32_t mask) {
 
 void Machine::barrier(Warp& warp, const Instruction& instruction, uint32_t mask) {
   if (mask != kAllLanes) {
-    warp.report(FindingKind::DivergentBarrier, std::countr_zero(mask), fmt::format("only lanes 0x{:08x} of the warp are here", mask));
+    warp.report(FindingKind::DivergentBarrier, std::countr_zero(mask),
+                fmt::format("only lanes 0x{:08x} of the warp are here", mask));
     // What follows would be noise: the block's memory is in no defined state.
     return stop(warp);
   }

@@ -2,6 +2,7 @@
 #pragma once
 #include <memory>
 #include <vector>
+
 #include "test/emulator/warp.h"
 
 namespace heddle::emulator {

@@ -1,4 +1,5 @@
 #include "test/emulator/matrix_ops.h"
+
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -9,8 +10,8 @@ namespace {
 
 constexpr int kRows = 16, kColumns = 8, kMostDepth = 16;
 
-/// Operands and accumulator as dense matrices. Columns of B and C stand in the order 0 2 4 6 1 3 5 7, in which four lanes of an accumulator
-/// register are four neighbours.
+/// Operands and accumulator as dense matrices. Columns of B and C stand in the order 0 2 4 6 1 3 5 7, in which four lanes of an
+/// accumulator register are four neighbours.
 struct Dense {
   alignas(64) float a[kRows][kMostDepth];
   alignas(64) float b[kMostDepth][kColumns];
@@ -55,9 +56,12 @@ void load_tf32(const MatrixShape& shape, const FragmentRegister* a, const Fragme
 
 void load_operands(const MatrixShape& shape, const FragmentRegister* a, const FragmentRegister* b, Dense& dense) {
   switch (shape.type) {
-    case MatrixType::F16: return load_pairs<half_to_float>(shape, a, b, dense);
-    case MatrixType::BF16: return load_pairs<bfloat_to_float>(shape, a, b, dense);
-    case MatrixType::TF32: break;
+    case MatrixType::F16:
+      return load_pairs<half_to_float>(shape, a, b, dense);
+    case MatrixType::BF16:
+      return load_pairs<bfloat_to_float>(shape, a, b, dense);
+    case MatrixType::TF32:
+      break;
   }
   load_tf32(shape, a, b, dense);
 }
@@ -81,7 +85,8 @@ void accumulate(int depth, Dense& dense) {
 
 }  // namespace
 
-void multiply(const MatrixShape& shape, const FragmentRegister* a, const FragmentRegister* b, const FragmentRegister* c, uint32_t* const* d) {
+void multiply(const MatrixShape& shape, const FragmentRegister* a, const FragmentRegister* b, const FragmentRegister* c,
+              uint32_t* const* d) {
   Dense dense;
   load_operands(shape, a, b, dense);
   for (int i = 0; i < 4; ++i) {

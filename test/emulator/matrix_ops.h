@@ -1,11 +1,13 @@
-// Tensor core operations of a warp on fragments in registers: what each lane holds is that of the PTX ISA, "Matrix multiply-accumulate".
+// Tensor core operations of a warp on fragments in registers: what each lane holds is that of the PTX ISA, "Matrix
+// multiply-accumulate".
 //
-// A fragment register is an array of 32 lanes. Lane 4g + t holds row g (and g + 8) and columns 2t, 2t + 1 (and + 8) of A and C, column g and
-// rows 2t, 2t + 1 (and + 8) of B; tf32 operands have one value a register. Sums are float32 in order of k, rounded once a product; the
-// device rounds otherwise, so results are compared with tolerances, never bit by bit.
+// A fragment register is an array of 32 lanes. Lane 4g + t holds row g (and g + 8) and columns 2t, 2t + 1 (and + 8) of A and C,
+// column g and rows 2t, 2t + 1 (and + 8) of B; tf32 operands have one value a register. Sums are float32 in order of k, rounded
+// once a product; the device rounds otherwise, so results are compared with tolerances, never bit by bit.
 #pragma once
 #include <array>
 #include <cstdint>
+
 #include "test/emulator/access_cost.h"
 
 namespace heddle::emulator {
@@ -23,10 +25,11 @@ struct MatrixShape {
 using FragmentRegister = const uint32_t*;  ///< 32 lanes.
 
 /// d = a * b + c. Registers of d may be those of c.
-void multiply(const MatrixShape& shape, const FragmentRegister* a, const FragmentRegister* b, const FragmentRegister* c, uint32_t* const* d);
+void multiply(const MatrixShape& shape, const FragmentRegister* a, const FragmentRegister* b, const FragmentRegister* c,
+              uint32_t* const* d);
 
-/// Distributes an 8x8 matrix of 16-bit elements (row-major, 128 bytes) over the lanes as ldmatrix does: lane 4g + t gets columns 2t, 2t + 1 of
-/// row g; transposed: rows 2t, 2t + 1 of column g.
+/// Distributes an 8x8 matrix of 16-bit elements (row-major, 128 bytes) over the lanes as ldmatrix does: lane 4g + t gets
+/// columns 2t, 2t + 1 of row g; transposed: rows 2t, 2t + 1 of column g.
 void distribute(const uint16_t (&matrix)[8][8], bool transposed, uint32_t* lanes);
 
 float half_to_float(uint16_t bits);

@@ -1,6 +1,9 @@
-// Tensor core operations against plain loops on matrices laid out as the PTX ISA says, and conversions of 16-bit floats bit by bit.
+// Tensor core operations against plain loops on matrices laid out as the PTX ISA says, and conversions of 16-bit floats bit by
+// bit.
 #include "test/emulator/matrix_ops.h"
+
 #include <gtest/gtest.h>
+
 #include <array>
 #include <bit>
 #include <cmath>
@@ -16,7 +19,9 @@ float exact(MatrixType type, std::mt19937& random) {
   return type == MatrixType::BF16 ? bfloat_to_float(float_to_bfloat(value)) : value;
 }
 
-uint32_t bits16(MatrixType type, float value) { return type == MatrixType::F16 ? float_to_half(value) : float_to_bfloat(value); }
+uint32_t bits16(MatrixType type, float value) {
+  return type == MatrixType::F16 ? float_to_half(value) : float_to_bfloat(value);
+}
 
 /// PTX ISA: fragments of A (16 x depth, row-major) and of B (depth x 8), element by element.
 struct Fragments {
@@ -31,7 +36,8 @@ struct Fragments {
       for (size_t i = 0; i < a.size(); ++i) {
         const int row = g + (i % 2 ? 8 : 0), column = single ? t + (i / 2 ? 4 : 0) : 2 * t + (i / 2 ? 8 : 0);
         const float* element = &left[row * shape.depth + column];
-        a[i][lane] = single ? std::bit_cast<uint32_t>(*element) : bits16(shape.type, element[0]) | bits16(shape.type, element[1]) << 16;
+        a[i][lane] =
+            single ? std::bit_cast<uint32_t>(*element) : bits16(shape.type, element[0]) | bits16(shape.type, element[1]) << 16;
       }
       for (size_t i = 0; i < b.size(); ++i) {
         const int row = single ? t + 4 * static_cast<int>(i) : 2 * t + 8 * static_cast<int>(i);
@@ -44,8 +50,12 @@ struct Fragments {
 
 TEST(MatrixOps, ProductsOfEveryShapeAndType) {
   std::mt19937 random(5);
-  for (const MatrixShape& shape : {MatrixShape{MatrixType::F16, 16}, {MatrixType::F16, 8}, {MatrixType::BF16, 16}, {MatrixType::BF16, 8},
-                                   {MatrixType::TF32, 8}, {MatrixType::TF32, 4}}) {
+  for (const MatrixShape& shape : {MatrixShape{MatrixType::F16, 16},
+                                   {MatrixType::F16, 8},
+                                   {MatrixType::BF16, 16},
+                                   {MatrixType::BF16, 8},
+                                   {MatrixType::TF32, 8},
+                                   {MatrixType::TF32, 4}}) {
     std::vector<float> left(16 * shape.depth), right(shape.depth * 8);
     for (float& x : left) x = exact(shape.type, random);
     for (float& x : right) x = exact(shape.type, random);
@@ -101,8 +111,8 @@ TEST(MatrixOps, HalvesConvertBothWaysExactly) {
 }
 
 TEST(MatrixOps, RoundingIsToNearestEven) {
-  EXPECT_EQ(float_to_half(1.0f + 0x1p-11f), 0x3c00);          // a tie, down to even
-  EXPECT_EQ(float_to_half(1.0f + 3 * 0x1p-11f), 0x3c02);      // a tie, up to even
+  EXPECT_EQ(float_to_half(1.0f + 0x1p-11f), 0x3c00);      // a tie, down to even
+  EXPECT_EQ(float_to_half(1.0f + 3 * 0x1p-11f), 0x3c02);  // a tie, up to even
   EXPECT_EQ(float_to_half(1.0f + 0x1.8p-11f), 0x3c01);
   EXPECT_EQ(float_to_half(65519.0f), 0x7bff);
   EXPECT_EQ(float_to_half(65520.0f), 0x7c00);

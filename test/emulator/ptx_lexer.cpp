@@ -1,4 +1,5 @@
 #include "test/emulator/ptx_lexer.h"
+
 #include <algorithm>
 #include <cctype>
 
@@ -40,7 +41,9 @@ class Lexer {
     at_ += count;
   }
 
-  static bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$' || c == '%' || c == '.'; }
+  static bool in_word(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$' || c == '%' || c == '.';
+  }
 
   /// Length of the word at the cursor; `::` belongs to qualifiers (`L2::128B`), a sign to a number.
   size_t word_length() const {

@@ -1,4 +1,5 @@
-// Splits PTX text into tokens: words (names, numbers, opcodes with their qualifiers), strings and single signs; comments are left out.
+// Splits PTX text into tokens: words (names, numbers, opcodes with their qualifiers), strings and single signs; comments are
+// left out.
 #pragma once
 #include <string>
 #include <string_view>

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <vector>
+
 #include "test/emulator/ptx_text.h"
 
 namespace heddle::emulator {
@@ -37,7 +38,7 @@ struct Instruction {
   uint8_t count = 0;  ///< Elements of a vector, or matrices.
   uint16_t wide = 0;  ///< Bit i: the register of element i has 8 bytes, whatever `bytes` says.
   Slot guard = 0;
-  uint32_t target = 0;   ///< Of a branch.
+  uint32_t target = 0;    ///< Of a branch.
   int64_t immediate = 0;  ///< Address offset, or number.
   std::array<Slot, kMostOperands> slots{};
   int line = 0;
@@ -51,7 +52,21 @@ struct Constant {
 };
 
 /// Registers that the launch fills in.
-enum class Special : uint8_t { ThreadX, ThreadY, ThreadZ, BlockX, BlockY, BlockZ, ThreadsX, ThreadsY, ThreadsZ, GridX, GridY, GridZ, Lane };
+enum class Special : uint8_t {
+  ThreadX,
+  ThreadY,
+  ThreadZ,
+  BlockX,
+  BlockY,
+  BlockZ,
+  ThreadsX,
+  ThreadsY,
+  ThreadsZ,
+  GridX,
+  GridY,
+  GridZ,
+  Lane
+};
 
 struct SpecialSlot {
   Special special;

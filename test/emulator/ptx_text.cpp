@@ -1,7 +1,9 @@
 #include "test/emulator/ptx_text.h"
+
 #include <algorithm>
 #include <array>
 #include <cctype>
+
 #include "test/emulator/ptx_lexer.h"
 
 namespace heddle::emulator {
@@ -258,7 +260,9 @@ std::string Statement::opcode_text() const {
   return text;
 }
 
-bool Statement::has(std::string_view qualifier) const { return std::find(opcode.begin() + 1, opcode.end(), qualifier) != opcode.end(); }
+bool Statement::has(std::string_view qualifier) const {
+  return std::find(opcode.begin() + 1, opcode.end(), qualifier) != opcode.end();
+}
 
 std::vector<KernelText> read_ptx(std::string_view text) { return Reader(text).module(); }
 

@@ -56,7 +56,8 @@ struct KernelText {
   std::vector<Parameter> parameters;
   std::vector<SharedArray> shared;
   int static_shared_bytes = 0;
-  std::map<std::string, std::string> registers;  ///< Prefix or name -> type: {"%r", "b32"}; names of inline scopes are made unique.
+  std::map<std::string, std::string>
+      registers;  ///< Prefix or name -> type: {"%r", "b32"}; names of inline scopes are made unique.
   std::vector<Statement> statements;
   std::map<std::string, size_t> labels;  ///< -> index of the statement behind it.
   int last_line = 0;

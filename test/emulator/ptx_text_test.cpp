@@ -1,13 +1,16 @@
 // The reader and decoder of PTX on texts written by hand: structure, scopes, and refusals that name the line.
 #include <gtest/gtest.h>
+
 #include "test/emulator/emulator.h"
 
 namespace heddle::emulator {
 namespace {
 
 std::string kernel(const std::string& body) {
-  return ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(\n.param .u64 k_param_0\n)\n{\n.reg .pred %p<4>;\n.reg .b32 %r<9>;\n"
-         ".reg .b64 %rd<9>;\n" + body + "\nret;\n}\n";
+  return ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(\n.param .u64 k_param_0\n)\n{\n.reg .pred "
+         "%p<4>;\n.reg .b32 %r<9>;\n"
+         ".reg .b64 %rd<9>;\n" +
+         body + "\nret;\n}\n";
 }
 
 std::string refusal(const std::string& text) {
@@ -20,7 +23,8 @@ std::string refusal(const std::string& text) {
 }
 
 TEST(PtxText, StatementsHaveGuardsOperandsAndLines) {
-  const auto kernels = read_ptx(kernel("$L1:\n@!%p1 ld.global.v4.u32 {%r1,%r2,%r3,_}, [%rd1+-16];\n// nothing\nshfl.sync.bfly.b32 %r1|%p2, %r2, 1, 31, -1;"));
+  const auto kernels = read_ptx(kernel(
+      "$L1:\n@!%p1 ld.global.v4.u32 {%r1,%r2,%r3,_}, [%rd1+-16];\n// nothing\nshfl.sync.bfly.b32 %r1|%p2, %r2, 1, 31, -1;"));
   ASSERT_EQ(kernels.size(), 1u);
   const KernelText& k = kernels[0];
   EXPECT_EQ(k.name, "k");
@@ -39,7 +43,8 @@ TEST(PtxText, StatementsHaveGuardsOperandsAndLines) {
 }
 
 TEST(PtxText, InlineScopesHaveNamesOfTheirOwn) {
-  const std::string scope = "{ .reg .pred p; .reg .b32 t; setp.ne.b32 p, %r1, 0; @p bra DONE; mov.b32 t, 3;\nDONE:\n mov.b32 %r2, t; }\n";
+  const std::string scope =
+      "{ .reg .pred p; .reg .b32 t; setp.ne.b32 p, %r1, 0; @p bra DONE; mov.b32 t, 3;\nDONE:\n mov.b32 %r2, t; }\n";
   const KernelText k = read_ptx(kernel(scope + scope)).at(0);
   EXPECT_EQ(k.labels.size(), 2u);
   EXPECT_NE(k.statements[0].operands[0].name, k.statements[4].operands[0].name);
@@ -49,7 +54,10 @@ TEST(PtxText, InlineScopesHaveNamesOfTheirOwn) {
 }
 
 TEST(PtxText, StaticSharedArraysLieBeforeDynamicMemory) {
-  const KernelText k = read_ptx(".extern .shared .align 1024 .b8 dyn[];\n.visible .entry k()\n{\n.shared .align 4 .b8 a[20];\n.shared .b32 b[4];\nret;\n}\n").at(0);
+  const KernelText k = read_ptx(
+                           ".extern .shared .align 1024 .b8 dyn[];\n.visible .entry k()\n{\n.shared .align 4 .b8 "
+                           "a[20];\n.shared .b32 b[4];\nret;\n}\n")
+                           .at(0);
   ASSERT_EQ(k.shared.size(), 3u);
   EXPECT_EQ(k.shared[0].offset, 0);
   EXPECT_EQ(k.shared[1].offset, 32);
@@ -65,8 +73,10 @@ TEST(PtxText, WhatIsUnknownIsAnErrorThatNamesTheLine) {
   EXPECT_NE(refusal(kernel("add.s64 %rd1, %r1, 1;")).find("another width"), std::string::npos);
   EXPECT_NE(refusal(kernel("bar.sync 1;")).find("barriers other than 0"), std::string::npos);
   EXPECT_NE(refusal(kernel(".local .align 4 .b8 stack[16];")).find("line 11: unsupported directive .local"), std::string::npos);
-  EXPECT_NE(refusal(kernel("mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%r1,%r2,%r3,%r4}, {%r1,%r2}, {%r3}, {%r1,%r2,%r3,%r4};")).find("shape"),
-            std::string::npos);
+  EXPECT_NE(
+      refusal(kernel("mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%r1,%r2,%r3,%r4}, {%r1,%r2}, {%r3}, {%r1,%r2,%r3,%r4};"))
+          .find("shape"),
+      std::string::npos);
   EXPECT_NE(refusal(kernel("cp.async.bulk.shared.global [%r1], [%rd1], 16;")).find("unknown opcode"), std::string::npos);
   EXPECT_EQ(refusal(kernel("")), "accepted");
 }

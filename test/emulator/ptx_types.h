@@ -7,7 +7,26 @@
 namespace heddle::emulator {
 
 enum class Type : uint8_t {
-  Pred, B8, U8, S8, B16, U16, S16, F16, BF16, B32, U32, S32, F32, TF32, F16x2, BF16x2, B64, U64, S64, F64,
+  Pred,
+  B8,
+  U8,
+  S8,
+  B16,
+  U16,
+  S16,
+  F16,
+  BF16,
+  B32,
+  U32,
+  S32,
+  F32,
+  TF32,
+  F16x2,
+  BF16x2,
+  B64,
+  U64,
+  S64,
+  F64,
 };
 
 std::optional<Type> type_of(std::string_view name);

@@ -1,5 +1,7 @@
 #include "test/emulator/shared_memory.h"
+
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -29,13 +31,15 @@ void SharedMemory::begin_block(int bytes, int threads, int warp) {
 void SharedMemory::end_block() {
   for (size_t thread = 0; thread < copies_.size(); ++thread) {
     if (copies_[thread].empty()) continue;
-    findings_.add(FindingKind::NeverWaited, static_cast<int>(thread), fmt::format("{} copies of cp.async", copies_[thread].size()));
+    findings_.add(FindingKind::NeverWaited, static_cast<int>(thread),
+                  fmt::format("{} copies of cp.async", copies_[thread].size()));
   }
 }
 
 bool SharedMemory::bad(int thread, int64_t address, int bytes, const char* what) {
   if (address < 0 || address + bytes > bytes_) {
-    findings_.add(FindingKind::OutOfBounds, thread, fmt::format("shared {} of {} bytes at {} of {}", what, bytes, address, bytes_));
+    findings_.add(FindingKind::OutOfBounds, thread,
+                  fmt::format("shared {} of {} bytes at {} of {}", what, bytes, address, bytes_));
     return true;
   }
   if ((address & (bytes - 1)) != 0) {
@@ -74,11 +78,13 @@ void SharedMemory::add_reader(Stamp& readers, int thread) const {
 void SharedMemory::note_read(Cell& cell, int thread, int64_t address) {
   if (cell.state != State::Ready) {
     const bool flying = cell.state == State::InFlight;
-    findings_.add(flying ? FindingKind::ReadInFlight : FindingKind::UninitialisedRead, thread, fmt::format("shared byte {}", address));
+    findings_.add(flying ? FindingKind::ReadInFlight : FindingKind::UninitialisedRead, thread,
+                  fmt::format("shared byte {}", address));
     cell.state = State::Ready;
   }
   if (!ordered(cell.writer, thread)) {
-    findings_.add(FindingKind::Race, thread, fmt::format("reads shared byte {}, which thread {} wrote", address, cell.writer.who));
+    findings_.add(FindingKind::Race, thread,
+                  fmt::format("reads shared byte {}, which thread {} wrote", address, cell.writer.who));
     cell.writer = {};
   }
   add_reader(cell.readers, thread);
@@ -86,11 +92,15 @@ void SharedMemory::note_read(Cell& cell, int thread, int64_t address) {
 
 void SharedMemory::note_write(Cell& cell, int thread, int64_t address, bool atomic) {
   if (!ordered(cell.writer, thread) && !(atomic && cell.writer.atomic)) {
-    findings_.add(FindingKind::Race, thread, fmt::format("writes shared byte {}, which thread {} wrote", address, cell.writer.who));
+    findings_.add(FindingKind::Race, thread,
+                  fmt::format("writes shared byte {}, which thread {} wrote", address, cell.writer.who));
   }
   if (!ordered(cell.readers, thread)) {
-    const char* who = cell.readers.scope == Scope::Thread ? "thread" : cell.readers.scope == Scope::Warp ? "warp" : "several warps, first of thread";
-    findings_.add(FindingKind::Race, thread, fmt::format("writes shared byte {}, read by {} {}", address, who, cell.readers.who));
+    const char* who = cell.readers.scope == Scope::Thread ? "thread"
+                      : cell.readers.scope == Scope::Warp ? "warp"
+                                                          : "several warps, first of thread";
+    findings_.add(FindingKind::Race, thread,
+                  fmt::format("writes shared byte {}, read by {} {}", address, who, cell.readers.who));
   }
   if (cell.state == State::InFlight) {
     findings_.add(FindingKind::Race, thread, fmt::format("writes shared byte {} while a cp.async to it is in flight", address));
@@ -137,7 +147,8 @@ bool SharedMemory::write(int thread, int64_t address, int bytes, const void* val
 uint8_t* SharedMemory::atomic(int thread, int64_t address, int bytes) {
   if (bad(thread, address, bytes, "atomic")) return nullptr;
   visit(address, bytes, [&](Cell& cell, int64_t at) {
-    if (cell.state == State::Uninitialised) findings_.add(FindingKind::UninitialisedRead, thread, fmt::format("atomic on shared byte {}", at));
+    if (cell.state == State::Uninitialised)
+      findings_.add(FindingKind::UninitialisedRead, thread, fmt::format("atomic on shared byte {}", at));
     note_write(cell, thread, at, true);
   });
   return &memory_[address];

@@ -1,11 +1,12 @@
 // The shared memory of one block with shadow state: who wrote and read which bytes when, and what is still in flight.
 //
-// Two accesses of different threads are ordered when a block barrier lies between them, or, in one warp, a warp barrier (bar.warp.sync).
-// Nothing else orders: not lock step, not shuffles, not mma or ldmatrix (PTX ISA, memory consistency model). The shadow covers 16 bytes a cell
-// until part of one is touched, then two bytes.
+// Two accesses of different threads are ordered when a block barrier lies between them, or, in one warp, a warp barrier
+// (bar.warp.sync). Nothing else orders: not lock step, not shuffles, not mma or ldmatrix (PTX ISA, memory consistency model).
+// The shadow covers 16 bytes a cell until part of one is touched, then two bytes.
 #pragma once
 #include <cstdint>
 #include <vector>
+
 #include "test/emulator/finding.h"
 
 namespace heddle::emulator {
@@ -27,7 +28,8 @@ class SharedMemory {
   /// Memory for a read-modify-write, which races with plain accesses only; null when out of bounds.
   uint8_t* atomic(int thread, int64_t address, int bytes);
 
-  /// cp.async: the bytes are poison until their thread waits for the group; what `source` (null: nothing) lacks of `bytes` becomes 0.
+  /// cp.async: the bytes are poison until their thread waits for the group; what `source` (null: nothing) lacks of `bytes`
+  /// becomes 0.
   void copy_async(int thread, int64_t address, int bytes, const uint8_t* source, int source_bytes);
   void commit_group(int thread) { ++groups_[thread]; }
   /// Lands all but the newest `keep` committed groups of the thread; with `all` those not committed too.

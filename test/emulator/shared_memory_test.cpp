@@ -1,5 +1,6 @@
 // What orders accesses to shared memory and what does not, on the memory alone.
 #include "test/emulator/shared_memory.h"
+
 #include <gtest/gtest.h>
 
 namespace heddle::emulator {

@@ -1,4 +1,5 @@
 #include "test/emulator/warp.h"
+
 #include <algorithm>
 
 namespace heddle::emulator {
@@ -10,7 +11,8 @@ constexpr uint32_t kUnset = 0xffffffffu;  // NaN in all float types
 
 }  // namespace
 
-Warp::Warp(BlockState& of, const Program& runs, int number) : block(of), program(runs), index(number), predicates_(runs.predicates) {
+Warp::Warp(BlockState& of, const Program& runs, int number)
+    : block(of), program(runs), index(number), predicates_(runs.predicates) {
   storage_.resize(program.slots + kAlignment / sizeof(uint32_t));
   const auto address = reinterpret_cast<uintptr_t>(storage_.data());
   registers_ = reinterpret_cast<uint32_t*>((address + kAlignment - 1) / kAlignment * kAlignment);

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <vector>
+
 #include "test/emulator/access_cost.h"
 #include "test/emulator/global_memory.h"
 #include "test/emulator/ptx_program.h"

@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <set>
 #include <thread>
+
 #include "heddle/error.h"
 #include "src/jit/gpu_devices.h"
 #include "src/jit/vendor_library.h"
@@ -79,7 +80,8 @@ TEST(DeviceCompilers, UnknownArchitecturesAreRefusedBeforeTheCall) {
     const GpuTarget other{slot->compiler->vendor(), slot->compiler->vendor() == GpuVendor::Cuda ? "sm_35" : "gfx9999"};
     const std::string message = refusal(*slot->compiler, {"scale", kScale}, other);
     EXPECT_NE(message.find("does not generate code for " + other.to_string() + "; it knows "), std::string::npos) << message;
-    const GpuTarget foreign = slot->compiler->vendor() == GpuVendor::Cuda ? GpuTarget::parse("hip:gfx90a") : GpuTarget::parse("cuda:sm_80");
+    const GpuTarget foreign =
+        slot->compiler->vendor() == GpuVendor::Cuda ? GpuTarget::parse("hip:gfx90a") : GpuTarget::parse("cuda:sm_80");
     EXPECT_NE(refusal(*slot->compiler, {"scale", kScale}, foreign).find("does not generate code"), std::string::npos);
   }
 }
@@ -129,7 +131,8 @@ TEST(DeviceCompilers, TheEnvironmentIsNotListenedTo) {
 
 TEST(DeviceCompilers, PtxAloneHasNoMachineCode) {
   HEDDLE_NEEDS_COMPILER(compilers().nvrtc());
-  const DeviceCode code = compilers().nvrtc().compiler->compile({"scale", kScale}, GpuTarget::parse("cuda:sm_80"), {.ptx_only = true});
+  const DeviceCode code =
+      compilers().nvrtc().compiler->compile({"scale", kScale}, GpuTarget::parse("cuda:sm_80"), {.ptx_only = true});
   EXPECT_TRUE(code.binary.empty());
   EXPECT_NE(code.ptx.find(".entry scale("), std::string::npos);
 }

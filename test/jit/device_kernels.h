@@ -1,7 +1,9 @@
 // Small GPU kernels and the compilers of this machine, for the tests of src/jit.
 #pragma once
 #include <gtest/gtest.h>
+
 #include <string>
+
 #include "src/jit/device_compiler.h"
 
 namespace heddle::test {
@@ -20,9 +22,12 @@ inline const std::string kScale = R"(extern "C" __attribute__((global)) void sca
 
 /// CUDA: each thread holds `values` values of its own across a loop, so that few registers must spill.
 inline std::string many_values(int values) {
-  std::string text = "extern \"C\" __attribute__((global)) void held(float* y, int n) {\n  y += threadIdx.x * 1000;\n  float v[" + std::to_string(values) + "];\n";
+  std::string text =
+      "extern \"C\" __attribute__((global)) void held(float* y, int n) {\n  y += threadIdx.x * 1000;\n  float v[" +
+      std::to_string(values) + "];\n";
   text += "#pragma unroll\n  for (int i = 0; i < " + std::to_string(values) + "; ++i) v[i] = y[i];\n";
-  text += "  for (int k = 0; k < n; ++k) {\n    float x = y[k];\n#pragma unroll\n    for (int i = 0; i < " + std::to_string(values);
+  text +=
+      "  for (int k = 0; k < n; ++k) {\n    float x = y[k];\n#pragma unroll\n    for (int i = 0; i < " + std::to_string(values);
   text += "; ++i) v[i] = v[i] * x + v[(i + 1) % " + std::to_string(values) + "];\n  }\n";
   text += "#pragma unroll\n  for (int i = 0; i < " + std::to_string(values) + "; ++i) y[i] = v[i];\n}\n";
   return text;
@@ -30,9 +35,10 @@ inline std::string many_values(int values) {
 
 }  // namespace heddle::test
 
-/// Leaves a test that needs a compiler which this machine lacks; where HEDDLE_GPU_COMPILERS says that all are there, that is a failure.
-#define HEDDLE_NEEDS_COMPILER(slot)                                                          \
-  if (!(slot).compiler) {                                                                    \
-    if (HEDDLE_GPU_COMPILERS) FAIL() << (slot).why_not;                                      \
-    GTEST_SKIP() << "skipped: " << (slot).name << " not found";                              \
+/// Leaves a test that needs a compiler which this machine lacks; where HEDDLE_GPU_COMPILERS says that all are there, that is a
+/// failure.
+#define HEDDLE_NEEDS_COMPILER(slot)                             \
+  if (!(slot).compiler) {                                       \
+    if (HEDDLE_GPU_COMPILERS) FAIL() << (slot).why_not;         \
+    GTEST_SKIP() << "skipped: " << (slot).name << " not found"; \
   }

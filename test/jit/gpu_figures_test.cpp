@@ -1,5 +1,6 @@
 // Static figures of GPU kernels: read back from real compilers, spills provoked, and damaged files refused.
 #include "src/jit/gpu_figures.h"
+
 #include "heddle/error.h"
 #include "test/jit/device_kernels.h"
 
@@ -104,7 +105,8 @@ TEST(GpuFigures, PtxasLogsAreReadKernelByKernel) {
       "    16 bytes stack frame, 20 bytes spill stores, 24 bytes spill loads\n"
       "ptxas info    : Used 64 registers, used 1 barriers, 400 bytes smem, 408 bytes cmem[0]\n"
       "ptxas info    : Compiling entry function 'two' for 'sm_80'\nptxas info    : Function properties for two\n"
-      "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\nptxas info    : Used 8 registers, 360 bytes cmem[0]\n";
+      "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\nptxas info    : Used 8 registers, 360 bytes "
+      "cmem[0]\n";
   const auto kernels = jit::ptxas_figures(log);
   ASSERT_EQ(kernels.size(), 2u);
   EXPECT_EQ(kernels[0], (jit::KernelFigures{"one", 64, 0, 44, 16, 400}));
@@ -114,7 +116,8 @@ TEST(GpuFigures, PtxasLogsAreReadKernelByKernel) {
 
 TEST(GpuFigures, PtxStatementsOfInlineAssemblyAreCounted) {
   const std::string ptx =
-      ".visible .entry k(\n)\n{\n .reg .b32 %r<2>;\n$L__BB0_1:\n @%p1 bra $L__BB0_1;\n {add.u32 %r1, %r1, 1; add.u32 %r1, %r1, 2;}\n"
+      ".visible .entry k(\n)\n{\n .reg .b32 %r<2>;\n$L__BB0_1:\n @%p1 bra $L__BB0_1;\n {add.u32 %r1, %r1, 1; add.u32 %r1, %r1, "
+      "2;}\n"
       " @!%p1 st.global.u32 [%rd1], %r1; // mul.lo.u32 in a comment;\n ret;\n}\n";
   const auto kernels = jit::ptx_opcodes(ptx);
   ASSERT_EQ(kernels.size(), 1u);

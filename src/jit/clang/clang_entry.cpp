@@ -1,4 +1,5 @@
 #include "src/jit/clang/clang_entry.h"
+
 #include <clang/Basic/DiagnosticOptions.h>
 #include <clang/Basic/Version.h>
 #include <clang/CodeGen/CodeGenAction.h>
@@ -12,6 +13,7 @@
 #include <llvm/Support/Path.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/TargetParser/Host.h>
+
 #include <mutex>
 
 LLD_HAS_DRIVER(elf)
@@ -42,9 +44,24 @@ void register_amdgpu() {
 
 /// Options of clang's own front end; no search path of headers, no driver, so nothing of the environment.
 std::vector<const char*> front_end_options(const std::string& name, const std::string& arch) {
-  return {"-triple", "amdgcn-amd-amdhsa", "-aux-triple", "x86_64-pc-linux-gnu", "-target-cpu", arch.c_str(), "-O3", "-std=c++17",
-          "-fcuda-is-device", "-nostdsysteminc", "-nobuiltininc", "-fvisibility=hidden", "-fapply-global-visibility-to-externs",
-          "-mcode-object-version=5", "-emit-obj", "-x", "hip", name.c_str()};
+  return {"-triple",
+          "amdgcn-amd-amdhsa",
+          "-aux-triple",
+          "x86_64-pc-linux-gnu",
+          "-target-cpu",
+          arch.c_str(),
+          "-O3",
+          "-std=c++17",
+          "-fcuda-is-device",
+          "-nostdsysteminc",
+          "-nobuiltininc",
+          "-fvisibility=hidden",
+          "-fapply-global-visibility-to-externs",
+          "-mcode-object-version=5",
+          "-emit-obj",
+          "-x",
+          "hip",
+          name.c_str()};
 }
 
 /// Relocatable object of the text, or empty.
@@ -105,7 +122,8 @@ bool link(const std::string& relocatable, std::string& object, llvm::raw_ostream
     log << "cannot write " << input << "\n";
     return false;
   }
-  const std::vector<const char*> options = {"ld.lld", "-shared", "--no-undefined", "--threads=1", input.c_str(), "-o", output.c_str()};
+  const std::vector<const char*> options = {"ld.lld",      "-shared", "--no-undefined", "--threads=1",
+                                            input.c_str(), "-o",      output.c_str()};
   std::string said;
   llvm::raw_string_ostream stream(said);
   const lld::Result result = lld::lldMain(options, stream, stream, {{lld::Gnu, &lld::elf::link}});
