@@ -4,6 +4,7 @@
 //
 // `ratio`: floating-point rate of the kernel (4 * pairs * head_dim a head) over that of sgemm. --avx2: the kernel of the AVX2
 // target, and OpenBLAS with the core type Haswell, which is its best for the same instructions.
+// `speedup` of bfloat16 and float16: time of the kernel for float32 over theirs, on the same operands rounded.
 #include <benchmark/benchmark.h>
 
 #include <string>
@@ -13,6 +14,7 @@
 #include "bench/operands.h"
 #include "bench/turns.h"
 #include "runtime/thread_pool.h"
+#include "src/support/half.h"
 
 namespace {
 
@@ -40,6 +42,37 @@ struct Sgemm {
   std::vector<float> a, b;
   std::vector<std::vector<float>> c;
 };
+
+/// Operands rounded to 16 bits.
+struct HalfOperands {
+  HalfOperands(const bench::Operands& wide, heddle::DType type)
+      : dims(wide.dims), dtype(type), q(rounded(wide.q)), k(rounded(wide.k)), v(rounded(wide.v)), o(wide.o.size()) {}
+  std::vector<uint16_t> rounded(const std::vector<float>& values) const {
+    std::vector<uint16_t> bits(values.size());
+    for (size_t i = 0; i < values.size(); ++i) heddle::support::set_element(dtype, bits.data(), static_cast<int64_t>(i), values[i]);
+    return bits;
+  }
+  heddle::Tensor view(std::vector<uint16_t>& data) { return heddle::Tensor::dense(data.data(), dims, dtype); }
+  void run(const heddle::Attention& attention) { attention.run(view(q), view(k), view(v), view(o)); }
+
+  std::vector<int64_t> dims;
+  heddle::DType dtype;
+  std::vector<uint16_t> q, k, v, o;
+};
+
+void halves_against_float32(benchmark::State& state, heddle::DType dtype, Shape shape, int threads, const std::string& target) {
+  heddle::Engine engine(bench::engine_options(threads, target));
+  heddle::AttentionSpec spec = bench::spec_of("", shape.head_dim);
+  const heddle::Attention wide = engine.attention(spec);
+  spec.dtype = dtype;
+  const heddle::Attention half = engine.attention(spec);
+  bench::Operands operands(shape);
+  HalfOperands halves(operands, dtype);
+  bench::Turns turns;
+  turns.measure(
+      state, [&] { halves.run(half); }, [&] { operands.run(wide); });
+  turns.count(state, "speedup");
+}
 
 void dense_against_sgemm(benchmark::State& state, Shape shape, int threads, const std::string& target) {
   heddle::Engine engine(bench::engine_options(threads, target));
@@ -70,6 +103,10 @@ int main(int count, char** arguments) {
       const Shape shape{12, 2048, head_dim};
       bench::add("dense/D:" + std::to_string(head_dim) + "/S:2048/H:12/threads:" + std::to_string(threads),
                  [=](benchmark::State& state) { dense_against_sgemm(state, shape, threads, target); });
+      for (const heddle::DType dtype : {heddle::DType::BFloat16, heddle::DType::Float16}) {
+        bench::add(heddle::to_string(dtype) + "/D:" + std::to_string(head_dim) + "/S:2048/H:12/threads:" + std::to_string(threads),
+                   [=](benchmark::State& state) { halves_against_float32(state, dtype, shape, threads, target); });
+      }
     }
   }
   benchmark::RunSpecifiedBenchmarks();

@@ -319,8 +319,8 @@ def main():
     groups = [first_results(bench), dense(bench), sparse(bench), paths(bench), growth(bench), torch(options.build), front_end(bench)]
     figures = [one for group in groups for one in group if not options.only or any(text in one.title for text in options.only)]
     for one in figures:
-        print(one.title, file=sys.stderr)
         one.take()
+        print("  ".join(one.row()), file=sys.stderr, flush=True)
     machine |= {" ".join((key, *(o for o in rest if "repetitions" not in o))): text for (key, *rest), text in bench.contexts.items()}
     for name, value in machine.items():
         print(f"{name}: {value}")

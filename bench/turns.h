@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <functional>
 #include <string>
 #include <vector>
@@ -23,22 +24,21 @@ inline double median_of(std::vector<double> values) {
 }
 
 /// Other work on the machine only ever slows a sample down: the best time of each work is what it takes, and the ratio of both
-/// bests is the figure. The median of the ratios of neighbouring samples stands beside it; both agree on a quiet machine.
+/// bests is the figure. A short sample finds a quiet moment sooner than a long one, so the shorter work is repeated until its
+/// samples are about as long. The median of the ratios of neighbouring samples stands beside the figure; both agree on a quiet
+/// machine.
 class Turns {
  public:
-  /// The benchmark's own time is that of the first work. A second work that takes longer sits rounds out once it has enough
-  /// samples.
+  /// The benchmark's own time is that of the samples of the first work.
   void measure(benchmark::State& state, const std::function<void()>& first, const std::function<void()>& second) {
     first();
     second();
-    double ahead = 0;
+    const double one = seconds(first), other = seconds(second);
+    const int firsts = calls(one, other), others = calls(other, one);
     for (auto _ : state) {
-      firsts_.push_back(seconds(first));
-      ahead += firsts_.back();
-      state.SetIterationTime(firsts_.back());
-      if (seconds_.size() >= kLeastSamples && ahead < 0) continue;
-      seconds_.push_back(seconds(second));
-      ahead -= seconds_.back();
+      firsts_.push_back(sample(first, firsts));
+      state.SetIterationTime(firsts_.back() * firsts);
+      seconds_.push_back(sample(second, others));
       ratios_.push_back(seconds_.back() / firsts_.back());
       differences_.push_back(firsts_.back() - seconds_.back());
     }
@@ -60,12 +60,20 @@ class Turns {
   }
 
  private:
-  static constexpr size_t kLeastSamples = 10;
+  static int calls(double own, double other) { return std::max(1, static_cast<int>(std::lround(other / own))); }
+  /// Seconds of a call.
+  static double sample(const std::function<void()>& work, int calls) {
+    return seconds([&] {
+             for (int i = 0; i < calls; ++i) work();
+           }) /
+           calls;
+  }
+
   std::vector<double> firsts_, seconds_, ratios_, differences_;
 };
 
 /// A benchmark of at least `least_seconds` whose body times itself.
-inline void add(const std::string& name, const std::function<void(benchmark::State&)>& run, double least_seconds = 1) {
+inline void add(const std::string& name, const std::function<void(benchmark::State&)>& run, double least_seconds = 2) {
   benchmark::RegisterBenchmark(name.c_str(), run)->UseManualTime()->Unit(benchmark::kMillisecond)->MinTime(least_seconds);
 }
 

@@ -3,6 +3,7 @@
 file(GLOB_RECURSE generator_sources CONFIGURE_DEPENDS
   ${CMAKE_SOURCE_DIR}/src/ir/*.* ${CMAKE_SOURCE_DIR}/src/analysis/*.* ${CMAKE_SOURCE_DIR}/src/plan/*.*
   ${CMAKE_SOURCE_DIR}/src/lower/*.* ${CMAKE_SOURCE_DIR}/src/codegen/*.* ${CMAKE_SOURCE_DIR}/src/jit/*.*
+  ${CMAKE_SOURCE_DIR}/src/support/gpu_target.*
   ${CMAKE_SOURCE_DIR}/src/engine/compiler/*.* ${CMAKE_SOURCE_DIR}/src/engine/compiler.h
   ${CMAKE_SOURCE_DIR}/src/engine/picture/picture_cells.h ${CMAKE_SOURCE_DIR}/src/support/pass_list.h
   ${CMAKE_SOURCE_DIR}/include/heddle/kernel_abi.h ${CMAKE_SOURCE_DIR}/include/heddle/bind_program.h

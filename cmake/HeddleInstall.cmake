@@ -35,9 +35,19 @@ file(RELATIVE_PATH from_pkgconfig_to_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconf
 configure_file(cmake/heddle.pc.in generated/heddle.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/generated/heddle.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
+# Whoever builds a package maintains it: Debian's own variables name them. Else the project, at an address that no mail reaches.
+set(maintainer "Heddle developers <developers@heddle.invalid>")
+if(DEFINED ENV{DEBFULLNAME} AND DEFINED ENV{DEBEMAIL})
+  set(maintainer "$ENV{DEBFULLNAME} <$ENV{DEBEMAIL}>")
+endif()
+set(HEDDLE_MAINTAINER "${maintainer}" CACHE STRING "Maintainer of the Debian package: Name <address>")
+if(NOT HEDDLE_MAINTAINER MATCHES "^[^<>\n]+ <[^<>@ \n]+@[^<>@ \n]+>$")
+  message(FATAL_ERROR "HEDDLE_MAINTAINER is `${HEDDLE_MAINTAINER}`; expected: Name <address>")
+endif()
+
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME heddle)
-set(CPACK_PACKAGE_CONTACT "The Heddle developers <heddle@localhost>")
+set(CPACK_PACKAGE_CONTACT "${HEDDLE_MAINTAINER}")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY ${PROJECT_DESCRIPTION})
 set(CPACK_RESOURCE_FILE_LICENSE ${CMAKE_SOURCE_DIR}/LICENSE)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)

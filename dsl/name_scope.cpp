@@ -1,6 +1,8 @@
 #include "dsl/name_scope.h"
 #include <fmt/format.h>
+#include <algorithm>
 #include <cmath>
+#include <utility>
 #include "src/support/text.h"
 
 namespace heddle::dsl {
@@ -17,13 +19,34 @@ bool is_reserved(const std::string& name, Type formula) {
   return find_function(name) || name == "true" || name == "false";
 }
 
-std::string suggestion(std::string_view name, const char* what, const std::vector<std::string>& known) {
-  std::vector<std::string> candidates = known;
-  candidates.insert(candidates.end(), {"true", "false"});
-  const std::string near = support::nearest(name, candidates);
-  const std::string all = fmt::format("known {}: {}", what, known.empty() ? "none" : support::list(known));
-  return near.empty() ? all : fmt::format("did you mean '{}'? {}", near, all);
+/// The word for what other tools' users write.
+std::string translation(std::string_view name) {
+  constexpr std::pair<std::string_view, const char*> kForeign[] = {
+      {"q_idx", "q"}, {"query", "q"}, {"i", "q"}, {"row", "q"}, {"kv_idx", "k"}, {"k_idx", "k"}, {"key", "k"}, {"j", "k"}, {"col", "k"},
+      {"batch", "b"}, {"head", "h"},  {"seq_len", "Sk"}};
+  for (const auto& [theirs, ours] : kForeign) {
+    if (name == theirs) return ours;
+  }
+  return {};
 }
+
+/// How to say what a function of other languages does.
+std::string idiom(std::string_view name) {
+  constexpr std::pair<std::string_view, const char*> kIdioms[] = {
+      {"mod", "write a % b"},        {"floor", "integer / rounds down"}, {"floordiv", "write a / b, which rounds down"},
+      {"where", "write condition ? a : b"}, {"select", "write condition ? a : b"}, {"pow", "there is no power: multiply, or exp(y * log(x))"},
+      {"not", "write !"}};
+  for (const auto& [theirs, ours] : kIdioms) {
+    if (name == theirs) return ours;
+  }
+  return {};
+}
+
+std::string known_list(const char* what, const std::vector<std::string>& known) {
+  return fmt::format("known {}: {}", what, known.empty() ? "none" : support::list(known));
+}
+
+std::string call_of(const Function& f) { return fmt::format("{}({})", f.name, f.arity == 1 ? "x" : "x, ..."); }
 
 }  // namespace
 
@@ -60,9 +83,11 @@ ir::Expr NameScope::resolve(const Token& token) const {
   }
   if (options_.type == Type::Real && is_score_name(name)) return ir::var("s", Type::Real);
   if (const Function* f = find_function(name)) {
-    source_.fail(fmt::format("'{}' is a function", name), token.range, fmt::format("call it: {}({})", name, f->arity == 1 ? "x" : "x, ..."));
+    source_.fail(fmt::format("'{}' is a function", name), token.range, fmt::format("call it: {}", call_of(*f)));
   }
-  unknown(token);
+  std::vector<std::string> candidates = known();
+  candidates.insert(candidates.end(), {"true", "false"});
+  source_.fail("unknown name " + quote(token.text), token.range, guess(token.text, candidates) + known_list("names", known()));
 }
 
 ir::Expr NameScope::parameter(const Token& token, const ParameterValue& value) const {
@@ -85,23 +110,23 @@ DType NameScope::table(const Token& token) const {
     if (table->element == DType::Float32) require_reals(token, fmt::format("'{}' is a table of reals", name));
     return table->element;
   }
-  std::vector<std::string> tables;
-  for (const auto& [known, value] : options_.parameters) {
-    if (std::holds_alternative<TableOf>(value)) tables.push_back(known);
+  if (const Function* f = find_function(name)) {
+    source_.fail(fmt::format("'{}' is a function", name), token.range, fmt::format("call it: {}", call_of(*f)));
   }
   const bool value = found != options_.parameters.end() || !reserved_as(name).empty();
-  const std::string near = support::nearest(name, tables);
   source_.fail((value ? quote(name) + " is no table" : "unknown table " + quote(name)), token.range,
-               near.empty() ? fmt::format("known tables: {}", tables.empty() ? "none" : support::list(tables))
-                            : fmt::format("did you mean '{}'?", near));
+               (value ? "" : guess(name, tables())) + known_list("tables", tables()));
 }
 
 const Function& NameScope::function(const Token& token) const {
   const Function* found = find_function(token.text);
   if (!found) {
-    const bool value = options_.parameters.count(std::string(token.text)) || is_index_name(token.text) || is_score_name(token.text);
-    if (value) source_.fail(quote(token.text) + " is not a function", token.range, "a product needs '*'");
-    source_.fail("unknown function " + quote(token.text), token.range, suggestion(token.text, "functions", function_names()));
+    const std::string name(token.text), meant = idiom(name);
+    if (std::ranges::count(tables(), name) > 0) source_.fail(quote(name) + " is a table", token.range, fmt::format("read an element: {}[q]", name));
+    const bool value = options_.parameters.contains(name) || is_index_name(name) || is_score_name(name);
+    if (value) source_.fail(quote(name) + " is not a function", token.range, "a product needs '*'");
+    source_.fail("unknown function " + quote(name), token.range,
+                 meant.empty() ? guess(name, function_names()) + known_list("functions", function_names()) : meant);
   }
   if (found->real) require_reals(token, fmt::format("'{}' is a function of reals", found->name));
   return *found;
@@ -113,8 +138,21 @@ void NameScope::require_reals(const Token& token, const std::string& what) const
                options_.type == Type::Bool ? "reals belong into the score" : "");
 }
 
-void NameScope::unknown(const Token& token) const {
-  source_.fail("unknown name " + quote(token.text), token.range, suggestion(token.text, "names", known()));
+std::string NameScope::guess(std::string_view name, const std::vector<std::string>& fitting) const {
+  const std::string word = options_.type == Type::Int ? "" : translation(name);
+  if (!word.empty() && std::ranges::count(fitting, word) > 0) return fmt::format("did you mean '{}'? ", word);
+  if (const std::string near = support::nearest(name, fitting); !near.empty()) return fmt::format("did you mean '{}'? ", near);
+  if (const std::string near = support::nearest(name, tables()); !near.empty()) return fmt::format("did you mean the table '{0}', as in {0}[q]? ", near);
+  const std::string near = support::nearest(name, function_names());
+  return near.empty() ? "" : fmt::format("did you mean the function '{}', as in {}? ", near, call_of(*find_function(near)));
+}
+
+std::vector<std::string> NameScope::tables() const {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : options_.parameters) {
+    if (std::holds_alternative<TableOf>(value)) names.push_back(name);
+  }
+  return names;
 }
 
 std::vector<std::string> NameScope::known() const {

@@ -29,7 +29,10 @@ class NameScope {
 
  private:
   ir::Expr parameter(const Token& token, const ParameterValue& value) const;
-  [[noreturn]] void unknown(const Token& token) const;
+  /// "did you mean ...? " for the nearest of the names that may stand there, else for a name that is used in another way; empty when none
+  /// is near.
+  std::string guess(std::string_view name, const std::vector<std::string>& fitting) const;
+  std::vector<std::string> tables() const;
   std::vector<std::string> known() const;
 
   const Source& source_;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <array>
 #include <charconv>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -244,6 +245,11 @@ class Parser {
       end = close(open, "]");
     }
     const Range range = join(token.range, end);
+    const size_t before = ranks_.emplace(token.text, indices.size()).first->second;
+    if (before != indices.size()) {
+      source_.fail(fmt::format("the table '{}' is read with {} and with {} indices", token.text, before, indices.size()), range,
+                   "give every read one index a dimension");
+    }
     return {read_node(std::string(token.text), element, indices, places, {source_, range}), range, std::nullopt};
   }
 
@@ -280,6 +286,7 @@ class Parser {
   const NameScope& scope_;
   Lexer lexer_;
   Token token_;
+  std::map<std::string_view, size_t> ranks_;  ///< Of the tables read so far.
   int level_ = 0;
 };
 

@@ -27,8 +27,27 @@ ParameterValue read_parameter(const JsonView& view, const Dims& dims) {
   return view.real();
 }
 
+NeighbourhoodAxis read_axis(const JsonView& view, const Dims& dims) {
+  view.expect_keys({"extent", "window", "dilation"});
+  return {dims.size(view.at("extent")), dims.size(view.at("window")), view.has("dilation") ? dims.size(view.at("dilation")) : 1};
+}
+
+Mask read_neighbourhood(const JsonView& axes, const Dims& dims) {
+  std::vector<NeighbourhoodAxis> read;
+  for (const JsonView& axis : axes.elements()) read.push_back(read_axis(axis, dims));
+  try {
+    return Mask::neighbourhood(read);
+  } catch (const UserError& error) {
+    axes.fail(error.message(), error.hint());
+  }
+}
+
 ir::NamedMask read_mask(const std::string& name, const JsonView& view, const Dims& dims, const Parameters& tables) {
-  view.expect_keys({"formula", "params"});
+  view.expect_keys({"formula", "params", "neighbourhood"});
+  if (view.has("neighbourhood")) {
+    if (view.has("formula") || view.has("params")) view.fail("expected one of \"formula\" and \"neighbourhood\"");
+    return {name, read_neighbourhood(view.at("neighbourhood"), dims).node()};
+  }
   Parameters parameters = tables;
   if (view.has("params")) {
     for (const auto& [key, value] : view.at("params").members()) parameters[key] = read_parameter(value, dims);

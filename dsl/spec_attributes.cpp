@@ -97,12 +97,14 @@ void fold_attention(const JsonView& attributes, ir::Node& node) {
 DType read_dtype(const JsonView& view) {
   const std::string text = view.string();
   static const std::pair<const char*, DType> accepted[] = {{"float32", DType::Float32}, {"f32", DType::Float32},
+                                                           {"bfloat16", DType::BFloat16}, {"bf16", DType::BFloat16},
+                                                           {"float16", DType::Float16}, {"f16", DType::Float16},
                                                            {"int32", DType::Int32},     {"i32", DType::Int32},
                                                            {"int64", DType::Int64},     {"i64", DType::Int64}};
   for (const auto& [name, dtype] : accepted) {
     if (text == name) return dtype;
   }
-  view.fail(fmt::format("unknown dtype {}", support::quote(text)), "use float32, int32 or int64 (f32, i32, i64)");
+  view.fail(fmt::format("unknown dtype {}", support::quote(text)), "use float32, bfloat16, float16, int32 or int64 (f32, bf16, f16, i32, i64)");
 }
 
 Parameters tables_of(const ir::Graph& graph) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "heddle/error.h"
+#include "src/support/half.h"
 #include "src/support/text.h"
 
 namespace heddle::dsl {
@@ -15,7 +16,7 @@ using ir::TensorType;
 
 constexpr int64_t kMaxTextFile = int64_t{1} << 28;
 
-bool is_real(const TensorType& type) { return type.dtype == DType::Float32; }
+bool is_real(const TensorType& type) { return support::is_operand_type(type.dtype); }
 
 int64_t elements(const TensorType& type) {
   int64_t product = 1;
@@ -25,7 +26,7 @@ int64_t elements(const TensorType& type) {
 
 void require_kind(const JsonView& view, const TensorType& type, bool real) {
   if (is_real(type) == real) return;
-  view.fail(fmt::format("fits {} only, and the dtype is {}", real ? "float32" : "int32 and int64", to_string(type.dtype)));
+  view.fail(fmt::format("fits {} only, and the dtype is {}", real ? "float32, bfloat16 and float16" : "int32 and int64", to_string(type.dtype)));
 }
 
 /// Fails when an integer that the element is to hold does not fit the dtype.

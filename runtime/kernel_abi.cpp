@@ -6,6 +6,7 @@
 #include <type_traits>
 #include "runtime/bind_step.h"
 #include "runtime/byte_stream.h"
+#include "src/support/half.h"
 
 namespace heddle {
 
@@ -59,7 +60,7 @@ static auto fields(Record& r) {
 
 template <Like<LaunchRecord> Record>
 static auto fields(Record& r) {
-  return std::tie(r.symbol, r.target, r.head_dim, r.value_dim, r.block_rows, r.scratch_bytes, r.max_positions, r.lse, r.probabilities, r.row_progressions, r.int_params,
+  return std::tie(r.symbol, r.target, r.dtype, r.head_dim, r.value_dim, r.block_rows, r.scratch_bytes, r.max_positions, r.lse, r.probabilities, r.row_progressions, r.int_params,
                   r.real_params, r.tables, r.bind, r.tile_keys, r.split, r.summary, r.facts, r.plan);
 }
 
@@ -106,7 +107,7 @@ bool plausible_bind(const LaunchRecord& record) {
 }
 
 bool plausible(const LaunchRecord& record) {
-  return record.head_dim > 0 && record.value_dim > 0 && record.block_rows > 0 && record.scratch_bytes >= 0 &&
+  return support::is_operand_type(record.dtype) && record.head_dim > 0 && record.value_dim > 0 && record.block_rows > 0 && record.scratch_bytes >= 0 &&
          record.max_positions > 0 && !record.symbol.empty() &&
          std::ranges::all_of(record.tables, [](const TableDeclaration& table) { return plausible(table); }) && plausible_bind(record);
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include "src/support/half.h"
 
 namespace heddle::runtime {
 
@@ -39,8 +40,16 @@ LogSum merged_lse(std::span<const PartialRows> parts, int64_t row) {
   return merged;
 }
 
+void store(const float* values, int64_t count, const MergedRows& out, int64_t first) {
+  if (out.dtype == DType::Float32) {
+    std::copy_n(values, count, static_cast<float*>(out.o) + first);
+    return;
+  }
+  for (int64_t i = 0; i < count; ++i) support::set_element(out.dtype, out.o, first + i, values[i]);
+}
+
 /// Dims [first, first + dims) of one row. The block is summed aside, so `out` may be a part.
-void merge_block(std::span<const PartialRows> parts, int64_t row, const LogSum& merged, int64_t first, int64_t dims, float* out) {
+void merge_block(std::span<const PartialRows> parts, int64_t row, const LogSum& merged, int64_t first, int64_t dims, const MergedRows& out) {
   float sum[kBlockDims] = {};
   for (const PartialRows& part : parts) {
     if (lse_of(part, row) == kNoKey) continue;
@@ -48,7 +57,7 @@ void merge_block(std::span<const PartialRows> parts, int64_t row, const LogSum& 
     const float* o = part.o + row * part.o_stride + first;
     for (int64_t d = 0; d < dims; ++d) sum[d] += weight * o[d];
   }
-  std::copy_n(sum, dims, out + first);
+  store(sum, dims, out, row * out.o_stride + first);
 }
 
 }  // namespace
@@ -57,7 +66,7 @@ void merge_partials(std::span<const PartialRows> parts, int64_t rows, int64_t va
   for (int64_t row = 0; row < rows; ++row) {
     const LogSum merged = merged_lse(parts, row);
     for (int64_t first = 0; first < value_dim; first += kBlockDims) {
-      merge_block(parts, row, merged, first, std::min(kBlockDims, value_dim - first), out.o + row * out.o_stride);
+      merge_block(parts, row, merged, first, std::min(kBlockDims, value_dim - first), out);
     }
     if (out.lse) out.lse[row * out.lse_stride] = static_cast<float>(merged.lse());
   }

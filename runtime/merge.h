@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <span>
+#include "heddle/tensor.h"
 
 namespace heddle::runtime {
 
@@ -13,17 +14,18 @@ struct PartialRows {
   int64_t o_stride = 0, lse_stride = 1;
 };
 
-/// Where the merged rows go; `lse` may be null.
+/// Where the merged rows go, rounded to `dtype` (Float32, BFloat16 or Float16); `lse` may be null.
 struct MergedRows {
-  float* o = nullptr;
+  void* o = nullptr;
   float* lse = nullptr;
-  int64_t o_stride = 0, lse_stride = 1;
+  int64_t o_stride = 0, lse_stride = 1;  ///< In elements.
+  DType dtype = DType::Float32;
 };
 
 /// o = sum_i exp(lse_i - lse) o_i and lse = log sum_i exp(lse_i), computed around the largest lse_i (Milakov and Gimelshein, "Online
 /// normalizer calculation for softmax"). Parts are added in the order given, so results depend on that order alone. Rows without any
 /// key give 0 and -inf; a NaN in an lse, or in an o of a row with keys, reaches the merged row. `out` may be one of the parts in place
-/// (equal pointers and strides); otherwise it overlaps none. Allocates nothing; no parts at all make every row empty.
+/// (equal pointers and strides, float32); otherwise it overlaps none. Allocates nothing; no parts at all make every row empty.
 void merge_partials(std::span<const PartialRows> parts, int64_t rows, int64_t value_dim, const MergedRows& out);
 
 }  // namespace heddle::runtime

@@ -49,15 +49,15 @@ SplitArgs split_of(const AttentionArgs& args, const KeySplit& keys) {
 }
 
 /// Merges the rows of one batch and head.
-void merge_head(const AttentionArgs& args, const SplitArgs& split, int64_t b, int64_t h, int64_t value_dim) {
+void merge_head(const AttentionArgs& args, const SplitArgs& split, int64_t b, int64_t h, const LaunchRecord& record) {
   std::array<PartialRows, kSplitBlocks> parts;
   for (int64_t i = 0; i < split.parts; ++i) {
     const auto offset = [&](const int64_t* stride) { return b * stride[0] + h * stride[1] + i * stride[3]; };
     parts[static_cast<size_t>(i)] = {split.o + offset(split.o_stride), split.lse + offset(split.lse_stride), split.o_stride[2], split.lse_stride[2]};
   }
   float* lse = args.lse ? args.lse + (b * args.heads + h) * args.sq : nullptr;
-  float* o = static_cast<float*>(args.o) + b * args.o_stride[0] + h * args.o_stride[1];
-  merge_partials({parts.data(), static_cast<size_t>(split.parts)}, args.sq, value_dim, {o, lse, args.o_stride[2], 1});
+  void* o = static_cast<char*>(args.o) + (b * args.o_stride[0] + h * args.o_stride[1]) * size_of(record.dtype);
+  merge_partials({parts.data(), static_cast<size_t>(split.parts)}, args.sq, record.value_dim, {o, lse, args.o_stride[2], 1, record.dtype});
 }
 
 }  // namespace
@@ -81,16 +81,17 @@ void launch_split(ThreadPool& pool, AttentionKernel kernel, const AttentionArgs&
   if (blocks == 0) return;
   const KeySplit keys = split_keys(blocks, args.sk, record.tile_keys);
   SplitArgs split = split_of(args, keys);
-  if (keys.parts == 1) {
+  const bool merges = keys.parts > 1 || record.dtype != DType::Float32;  // parts are float32
+  if (!merges) {
     point_at_results(split, args);
   } else {
     point_at_workspace(split, args, Workspace(keys.parts, row_count(args), record.value_dim), record.value_dim);
   }
   launched.split = &split;
   run_blocks(pool, kernel, launched, record, blocks * keys.parts);
-  if (keys.parts == 1) return;
+  if (!merges) return;
   for (int64_t b = 0; b < args.batch; ++b) {
-    for (int64_t h = 0; h < args.heads; ++h) merge_head(args, split, b, h, record.value_dim);
+    for (int64_t h = 0; h < args.heads; ++h) merge_head(args, split, b, h, record);
   }
 }
 

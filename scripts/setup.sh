@@ -14,6 +14,8 @@ packages=(
   dpkg-dev file                           # makes and reads the .deb
   libgtest-dev libbenchmark-dev           # tests and benchmarks
   clang-19 libclang-rt-19-dev             # fuzzers of the test run
+  libclang-19-dev libclang-cpp19-dev liblld-19-dev  # clang and lld as libraries: AMD GPUs that hipRTC does not know
+  libamdhip64-dev libhiprtc-builtins5 hipcc         # hipRTC; NVRTC is no package of Debian, it comes with the CUDA toolkit
 )
 
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then

@@ -26,6 +26,8 @@ LEVELS = {
 # Libraries that stay behind one room's wall: include prefix -> rooms that may name it.
 LIBRARIES = {
     "llvm/": ["src/codegen", "src/jit", "src/engine/compiler"],
+    "clang/": ["src/jit/clang"],
+    "lld/": ["src/jit/clang"],
     "isl/": ["src/analysis"],
     "nlohmann/": ["dsl", "src/engine", "src/cli"],
     "CLI/": ["src/cli"],

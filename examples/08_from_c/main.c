@@ -60,7 +60,7 @@ int main(void) {
 
   // (2) Structs begin with their size, so that a program goes on working with later libraries.
   heddle_parameter window = {"w", HEDDLE_INT, kWindow, 0, {0, 0, 0}};
-  heddle_spec spec = {sizeof spec, "k <= q && q - k < w", NULL, &window, 1, kDim, 0, 0};
+  heddle_spec spec = {.size = sizeof spec, .mask = "k <= q && q - k < w", .parameters = &window, .parameter_count = 1, .head_dim = kDim};
   heddle_attention* attention = NULL;
   must(heddle_attention_create(engine, &spec, &attention));
   heddle_report report = {sizeof report, NULL, 0, NULL, NULL, NULL, NULL, 0, 0, 0};

@@ -87,6 +87,7 @@ typedef struct heddle_spec {
   int64_t head_dim;  /* 1 to 256. */
   int64_t value_dim; /* 1 to 256; 0: head_dim. */
   int lse;           /* Not 0: also write the log-sum-exp of the scores. */
+  DLDataType dtype;  /* Of q, k, v and o: float 32, bfloat 16 or float 16; all 0: float 32. */
 } heddle_spec;
 
 /* Finds the kernel in memory or on disk, or compiles it. */
@@ -147,9 +148,9 @@ typedef struct heddle_launch_options {
   const heddle_binding* binding; /* or bound before. */
 } heddle_launch_options;
 
-/* O = softmax(score(scale * Q K^T) over allowed pairs) V. float32: q [batch, heads, sq, head_dim], k [batch, kv_heads, sk,
+/* O = softmax(score(scale * Q K^T) over allowed pairs) V. Of the spec's dtype: q [batch, heads, sq, head_dim], k [batch, kv_heads, sk,
  * head_dim], v [batch, kv_heads, sk, value_dim], o [batch, heads, sq, value_dim], any strides with a contiguous last dimension;
- * lse [batch, heads, sq] dense, given exactly when the spec asked for it, else NULL. `options` may be NULL. Nothing is written
+ * lse [batch, heads, sq] float32, dense, given exactly when the spec asked for it, else NULL. `options` may be NULL. Nothing is written
  * unless all of it is right. */
 heddle_status heddle_attention_run(const heddle_attention* attention, const DLTensor* q, const DLTensor* k, const DLTensor* v,
                                    const DLTensor* o, const DLTensor* lse, const heddle_launch_options* options);

@@ -14,6 +14,7 @@
 #include "heddle/acsr.h"
 #include "heddle/error.h"
 #include "heddle/formula.h"
+#include "heddle/matrix.h"
 #include "heddle/target.h"
 #include "heddle/tensor.h"
 
@@ -25,6 +26,8 @@ struct AttentionSpec {
   Score score{};
   int64_t head_dim = 64;                 ///< 1..256
   int64_t value_dim = 0;                 ///< 1..256; 0 means head_dim.
+  /// Of q, k, v and o: Float32, BFloat16 or Float16. Scores, softmax and sums are float32 whatever it is; O is rounded to nearest even.
+  DType dtype = DType::Float32;
   bool lse = false;                      ///< Also write LSE, the natural-log log-sum-exp of the scores.
   bool probabilities = false;            ///< Also write the probabilities, as compressed rows (heddle/acsr.h).
   /// Query rows of the launches to come, where they are known to be few (decoding: 1): finds the kernel for few queries first. 0: any
@@ -32,6 +35,7 @@ struct AttentionSpec {
   int64_t queries = 0;
   std::optional<int64_t> tile_rows{};    ///< Forces the plan's block rows; normally decided by cost.
   std::optional<bool> use_nests{};       ///< false: ignore facts, test every tile in the kernel (for comparison).
+  std::optional<MatrixMask> matrix{};    ///< Instead of a mask. Launches must have its lengths; its table is bound by the engine.
 };
 
 /// What tables are bound at: their views, and the sizes of the launches to come.
@@ -90,6 +94,7 @@ struct KernelReport {
   std::string key;                       ///< Hex digest of the cache key.
   std::string path;                      ///< File of the kernel on disk; empty when there is no disk cache.
   std::string facts, plan;               ///< Text.
+  std::string matrix;                    ///< MatrixMask::text() of AttentionSpec::matrix; advice where a mask reads a table at every pair.
   int64_t scratch_bytes = 0;             ///< Per thread.
   int64_t block_rows = 0;
   int64_t tile_keys = 0;
@@ -101,8 +106,8 @@ class Engine;
 class Attention {
  public:
   /// O = softmax(score(scale * Q K^T) over allowed pairs) V.
-  ///   q [B, H, Sq, D], k [B, Hkv, Sk, D], v [B, Hkv, Sk, Dv], o [B, H, Sq, Dv]; float32; any strides with a contiguous last
-  ///   dimension; H % Hkv == 0; lse [B, H, Sq] dense, required exactly when the spec asked for it.
+  ///   q [B, H, Sq, D], k [B, Hkv, Sk, D], v [B, Hkv, Sk, Dv], o [B, H, Sq, Dv]; of AttentionSpec::dtype; any strides with a
+  ///   contiguous last dimension; H % Hkv == 0; lse [B, H, Sq] float32, dense, required exactly when the spec asked for it.
   /// o may share a buffer with q, k and v (slices of one packed buffer) as long as no element is in both; rows of o must not overlap.
   /// Rows without an allowed key give O = 0 and LSE = -inf. Zero-size dimensions are legal. Throws UserError (naming the
   /// argument, what was found and expected) before anything is written. Allocates nothing once a thread has run before.

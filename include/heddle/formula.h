@@ -160,6 +160,13 @@ class Parameters : public std::map<std::string, ParameterValue> {
   using std::map<std::string, ParameterValue>::map;
 };
 
+/// One axis of a grid that the tokens of a sequence are laid out on.
+struct NeighbourhoodAxis {
+  int64_t extent = 1;    ///< Tokens along it, at least window * dilation.
+  int64_t window = 1;    ///< Keys along it of every query.
+  int64_t dilation = 1;  ///< Distance of two neighbouring keys: a query attends positions of its own residue.
+};
+
 /// A boolean integer formula: true means the pair takes part.
 class Mask {
  public:
@@ -172,6 +179,10 @@ class Mask {
 
   enum class Align { TopLeft, BottomRight };
   static Mask causal(Align align);  ///< `k <= q`, or `k <= q + (Sk - Sq)`.
+  /// Neighbourhood attention on a grid of 1 to 3 axes, the last one fastest: along each axis a query attends the `window` keys around
+  /// it, the one more of an even window before it; near a border the window is moved inside, so that every query has as many. Sq and Sk
+  /// are the product of the extents. Throws UserError for an axis that is too small.
+  static Mask neighbourhood(const std::vector<NeighbourhoodAxis>& axes);
 
  private:
   ExprHandle node_;

@@ -53,6 +53,8 @@ struct AttentionUse {
   double scale;          ///< Of the scores.
   Array q, k, v, o;      ///< 4-D views of what the kernel read and wrote; empty unless RunOptions::keep_attention.
   std::map<std::string, Array> tables{};  ///< Of mask and score, by name.
+  std::map<std::string, int64_t> ints{};  ///< Values of dynamic parameters, by name.
+  std::map<std::string, double> reals{};
 };
 
 struct RunOptions {
@@ -71,9 +73,10 @@ class Model {
   Model(Engine engine, Spec spec);
   /// Inputs by name; a missing one is generated from its seeded `fill`. Throws UserError on a wrong name, dtype or shape.
   RunResult run(const std::map<std::string, Array>& inputs = {}, const RunOptions& options = {});
-  /// The same graph with every node in float64 straight from the formulas (slow): the judge of run(). float32 values become
-  /// float64; an attention reads its operands rounded to float32.
+  /// The same graph with every node in float64 straight from the formulas (slow): the judge of run(). Reals become
+  /// float64; an attention reads its operands rounded to the type they have in the graph, and a Cast rounds to its type.
   RunResult run_reference(const std::map<std::string, Array>& inputs = {});
+  const Spec& spec() const;
 
  private:
   struct State;

@@ -38,7 +38,7 @@ struct SplitArgs {
 };
 
 /// Arguments of one attention launch, read by the kernel through a pointer. All strides are in elements; the last
-/// dimension of q, k, v, o is contiguous. Every field is at a fixed offset (static_asserts in runtime/kernel_abi.cpp).
+/// dimension of q, k, v, o is contiguous, and their elements are of LaunchRecord::dtype. Every field is at a fixed offset (static_asserts in runtime/kernel_abi.cpp).
 struct AttentionArgs {
   const void* q = nullptr;  ///< [batch, heads, sq, head_dim]
   const void* k = nullptr;  ///< [batch, kv_heads, sk, head_dim]
@@ -79,9 +79,10 @@ using AttentionKernel = void (*)(const AttentionArgs* args, int64_t first_block,
 
 /// Everything the runtime must know to launch a stored kernel without any compiler or IR.
 struct LaunchRecord {
-  static constexpr uint32_t kVersion = 4;
+  static constexpr uint32_t kVersion = 5;
   std::string symbol;           ///< Name of the AttentionKernel in the object.
   std::string target;           ///< Target::to_string().
+  DType dtype = DType::Float32; ///< Of q, k, v and o: Float32, BFloat16 or Float16.
   int64_t head_dim = 0, value_dim = 0;
   int64_t block_rows = 0;       ///< Query rows of one block; the grid is batch * heads * ceil(sq / block_rows) unless split.
   int64_t scratch_bytes = 0;    ///< Per thread.

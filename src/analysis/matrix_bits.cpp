@@ -31,6 +31,14 @@ void pack_row(const uint8_t* bytes, int64_t sk, uint64_t* words) {
   for (int64_t k = whole * 64; k < sk; ++k) words[whole] |= static_cast<uint64_t>(bytes[k] != 0) << (k % 64);
 }
 
+/// Rows [first, last), key by key: neighbours in memory may be rows.
+void pack_apart(const MatrixView& view, int64_t first, int64_t last, BitMatrix& matrix) {
+  for (int64_t k = 0; k < view.sk; ++k) {
+    const uint8_t* column = view.data + k * view.key_stride;
+    for (int64_t q = first; q < last; ++q) matrix.row(q)[k / 64] |= static_cast<uint64_t>(column[q * view.row_stride] != 0) << (k % 64);
+  }
+}
+
 }  // namespace
 
 BitMatrix::BitMatrix(int64_t rows, int64_t keys)
@@ -39,7 +47,9 @@ BitMatrix::BitMatrix(int64_t rows, int64_t keys)
 BitMatrix pack(const MatrixView& view, int threads) {
   BitMatrix matrix(view.sq, view.sk);
   parallel_units(threads, (view.sq + kUnitRows - 1) / kUnitRows, [&](int, int64_t unit) {
-    for (int64_t q = unit * kUnitRows; q < std::min(view.sq, (unit + 1) * kUnitRows); ++q) {
+    const int64_t first = unit * kUnitRows, last = std::min(view.sq, first + kUnitRows);
+    if (view.key_stride != 1) return pack_apart(view, first, last, matrix);
+    for (int64_t q = first; q < last; ++q) {
       pack_row(view.data + q * view.row_stride, view.sk, matrix.row(q));
     }
   });

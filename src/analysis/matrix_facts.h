@@ -9,23 +9,18 @@
 #include <optional>
 #include <string>
 #include <vector>
+#include "heddle/matrix.h"
 #include "src/analysis/counts.h"
 
 namespace heddle::analysis {
 
-/// A matrix of bytes in the caller's memory: 0 = masked, anything else = allowed. Row q starts at data + q * row_stride.
+/// A matrix of bytes in the caller's memory: 0 = masked, anything else = allowed. A pair is at data + q * row_stride + k * key_stride.
 struct MatrixView {
   const uint8_t* data = nullptr;
-  int64_t sq = 0, sk = 0, row_stride = 0;
+  int64_t sq = 0, sk = 0, row_stride = 0, key_stride = 1;
 };
 
-/// Rows q0 + r (0 <= r < height), and with them rows q0 + i * period + r for i < repeats, allow
-/// first + i * shift + r * first_slope + stride * n for 0 <= n < count + r * count_slope.
-struct MatrixComponent {
-  int64_t q0 = 0, height = 1;
-  int64_t first = 0, first_slope = 0, count = 1, count_slope = 0, stride = 1;
-  int64_t repeats = 1, period = 0, shift = 0;
-};
+using heddle::MatrixComponent;
 
 /// row q + rows equals row q moved by `keys`, wherever both lie inside the matrix.
 struct RowPeriod {

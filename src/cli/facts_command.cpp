@@ -7,27 +7,21 @@
 #include "heddle/error.h"
 #include "runtime/thread_pool.h"
 #include "src/cli/mask_options.h"
+#include "src/cli/matrix_option.h"
 #include "src/cli/values.h"
 #include "src/engine/compiler.h"
-#include "src/support/npy.h"
-#include "src/support/text.h"
 
 namespace heddle::cli {
 namespace {
 
 struct Settings {
   MaskOptions mask;
-  std::string matrix;
   std::vector<std::string> tiles;
-  CLI::Option* sq = nullptr;  ///< Required unless a matrix is given.
   bool checksum = false, json = false;
 };
 
 void declare(CLI::App& command, Settings& settings) {
   declare_mask(command, settings.mask);
-  settings.sq = command.get_option("--sq")->required(false);
-  CLI::Option* matrix = command.add_option("--matrix", settings.matrix, "instead of a mask: .npy file of a two-dimensional array of bool or integers, 0 = masked");
-  for (const char* other : {"--mask", "--mask-file", "--sq", "--sk", "--param", "--at"}) matrix->excludes(command.get_option(other));
   command.add_option("--tile", settings.tiles, "ROWSxKEYS of tiles to count; repeatable; default 64x64")
       ->allow_extra_args(false);
   command.add_flag("--checksum", settings.checksum, "also FNV-1a over all bits of the mask (up to 65536 queries and keys)");
@@ -63,23 +57,19 @@ void show(const Settings& settings, const std::string& text, const std::string& 
 
 int run_matrix(const Settings& settings) {
   if (settings.checksum) throw UserError("--checksum is for masks given as formulas", "leave --checksum out");
-  const support::Array array = support::read_array(settings.matrix);
-  if (array.shape.size() != 2) {
-    throw UserError(fmt::format("{} has {} dimensions; expected 2: queries and keys", support::quote(settings.matrix), array.shape.size()));
-  }
-  const bool bytes = support::size_of(array.type) == 1;
-  const std::vector<uint8_t> copy = bytes ? std::vector<uint8_t>() : array.nonzero();
-  engine::MatrixRequest request{.data = bytes ? array.bytes.data() : copy.data(), .sq = array.shape[0], .sk = array.shape[1],
-                                .row_stride = array.shape[1], .tiles = tiles_of(settings)};
-  request.threads = runtime::thread_count(settings.mask.threads);
-  const engine::MatrixReport report = engine::compiler().matrix_facts(request);
+  const LoadedMatrix matrix = load_matrix(settings.mask.matrix);
+  const engine::MatrixReport report = engine::compiler().matrix_facts({.data = matrix.bytes->data(),
+                                                                       .sq = matrix.view.shape[0],
+                                                                       .sk = matrix.view.shape[1],
+                                                                       .row_stride = matrix.view.strides[0],
+                                                                       .tiles = tiles_of(settings),
+                                                                       .threads = runtime::thread_count(settings.mask.threads)});
   show(settings, report.text, report.json);
   return kDone;
 }
 
 int run(const Settings& settings) {
-  if (!settings.matrix.empty()) return run_matrix(settings);
-  if (settings.sq->count() == 0) throw UserError("facts: --sq is required", "see `heddle facts --help`");
+  if (!settings.mask.matrix.empty()) return run_matrix(settings);
   const engine::FactsRequest request = request_of(settings);  // A wrong formula is found before the compiler is loaded.
   const engine::FactsReport report = engine::compiler().facts(request);
   show(settings, report.text, report.json);

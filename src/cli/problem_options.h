@@ -8,14 +8,17 @@
 
 #include "src/cli/command.h"
 #include "src/ir/attention_problem.h"
+#include "src/support/gpu_target.h"
 
 namespace heddle::cli {
 
 struct ProblemOptions {
   std::string spec;                    ///< Path of a model spec; then no formula option may be given.
   std::string mask, mask_file, score;  ///< Texts of formulas.
+  std::string matrix;                  ///< File of a matrix, instead of a mask.
   std::vector<std::string> params, tables, dims, allow_paths;
   int64_t head_dim = 64, value_dim = 0;
+  std::string dtype = "float32";
   bool lse = false, no_nests = false;
   std::string target;  ///< Empty: this machine.
   std::optional<int64_t> tile_rows;
@@ -25,7 +28,11 @@ struct ProblemOptions {
 struct NamedProblem {
   std::string name;
   ir::AttentionProblem problem;
+  std::string matrix;                  ///< As KernelReport::matrix.
 };
+
+/// The target where it is a GPU ("cuda:sm_80").
+std::optional<GpuTarget> gpu_target(const ProblemOptions& options);
 
 void declare(CLI::App& command, ProblemOptions& options);
 

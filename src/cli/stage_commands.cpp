@@ -53,15 +53,22 @@ void declare_common(CLI::App& command, Settings& settings) {
   command.add_flag("--json", settings.json, "print one JSON object");
 }
 
+/// Q, K, V and O of GPU kernels are float16.
+std::string text_of(const ir::AttentionProblem& problem, const std::optional<GpuTarget>& gpu, StageText stage) {
+  return gpu ? engine::compiler().gpu_stage(problem, *gpu, DType::Float16, stage) : engine::compiler().stage(problem, stage);
+}
+
 /// Text of one stage of every problem; a spec's attentions are told apart by a line with the node's name.
 int show(const Settings& settings, const std::string& name, StageText stage) {
   const std::vector<NamedProblem> all = problems(settings.problem);
+  const std::optional<GpuTarget> gpu = gpu_target(settings.problem);
   nlohmann::json list = nlohmann::json::array();
   std::string text;
   for (const NamedProblem& one : all) {
-    std::string body = engine::compiler().stage(one.problem, stage);
+    std::string body = text_of(one.problem, gpu, stage);
     if (!body.ends_with('\n')) body += '\n';
-    list.push_back({{"name", one.name}, {"target", one.problem.target.to_string()}, {"text", body}});
+    if (stage == StageText::Explain) body = one.matrix + body;
+    list.push_back({{"name", one.name}, {"target", gpu ? gpu->to_string() : one.problem.target.to_string()}, {"text", body}});
     if (!settings.problem.spec.empty()) text += fmt::format("== {}\n", one.name);
     text += body;
   }

@@ -3,21 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 
 #include "heddle/error.h"
-#include "src/support/npy.h"
 #include "src/support/text.h"
 
 namespace heddle::cli {
 namespace {
 
-using support::Array;
 using support::ArrayType;
 using support::quote;
 
-DType narrowest(const Array& array, const std::vector<int64_t>& values) {
+DType narrowest(const support::Array& array, const std::vector<int64_t>& values) {
   if (array.type == ArrayType::Bool) return DType::Bool;
   if (array.type == ArrayType::UInt8) return DType::UInt8;
   using Narrow = std::numeric_limits<int32_t>;
@@ -25,23 +22,13 @@ DType narrowest(const Array& array, const std::vector<int64_t>& values) {
   return fits ? DType::Int32 : DType::Int64;
 }
 
-template <typename Element>
-std::vector<uint8_t> bytes_of(const std::vector<int64_t>& values) {
-  std::vector<uint8_t> bytes(values.size() * sizeof(Element));
-  for (size_t i = 0; i < values.size(); ++i) {
-    const auto element = static_cast<Element>(values[i]);
-    std::memcpy(bytes.data() + i * sizeof(Element), &element, sizeof(Element));
-  }
-  return bytes;
+template <typename Element, typename Value>
+void store(const std::vector<Value>& values, void* memory) {
+  std::ranges::transform(values, static_cast<Element*>(memory), [](Value value) { return static_cast<Element>(value); });
 }
 
-std::vector<uint8_t> elements(const std::vector<int64_t>& values, DType type) {
-  if (type == DType::Int64) return bytes_of<int64_t>(values);
-  return type == DType::Int32 ? bytes_of<int32_t>(values) : bytes_of<uint8_t>(values);
-}
-
-Array read_integers(const std::string& name, const std::string& path) {
-  Array array = support::read_array(path);
+support::Array read_integers(const std::string& name, const std::string& path) {
+  support::Array array = support::read_array(path);
   if (!array.is_integer()) {
     throw UserError(fmt::format("--table {}: {} has elements of {}", name, quote(path), to_string(array.type)), "masks read tables of integers or booleans");
   }
@@ -55,21 +42,33 @@ void declare(Parameters& declared, const std::string& name, DType type) {
 
 }  // namespace
 
+Array table_of(const support::Array& elements) {
+  if (!elements.is_integer()) {
+    Array table = Array::make(elements.shape, DType::Float32);
+    store<float>(elements.reals(), table.view.data);
+    return table;
+  }
+  const std::vector<int64_t> values = elements.integers();
+  const DType type = narrowest(elements, values);
+  Array table = Array::make(elements.shape, type);
+  if (type == DType::Int64) store<int64_t>(values, table.view.data);
+  if (type == DType::Int32) store<int32_t>(values, table.view.data);
+  if (type == DType::Bool || type == DType::UInt8) store<uint8_t>(values, table.view.data);
+  return table;
+}
+
 LoadedTables load_tables(const std::vector<std::string>& texts) {
   LoadedTables loaded;
-  auto memory = std::make_shared<std::vector<std::vector<uint8_t>>>();
+  auto memory = std::make_shared<std::vector<Array>>();
   for (const std::string& text : texts) {
     const size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
       throw UserError(fmt::format("--table {}: expected name=FILE", quote(text)), "FILE is .npy or white-spaced integers");
     }
     const std::string name = text.substr(0, equals);
-    const Array array = read_integers(name, text.substr(equals + 1));
-    const std::vector<int64_t> values = array.integers();
-    const DType type = narrowest(array, values);
-    declare(loaded.declared, name, type);
-    memory->push_back(elements(values, type));
-    loaded.views[name] = Tensor::dense(memory->back().data(), array.shape, type);
+    memory->push_back(table_of(read_integers(name, text.substr(equals + 1))));
+    loaded.views[name] = memory->back().view;
+    declare(loaded.declared, name, memory->back().view.dtype);
   }
   loaded.memory = std::move(memory);
   return loaded;

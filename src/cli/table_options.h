@@ -5,9 +5,15 @@
 #include <vector>
 
 #include "heddle/formula.h"
+#include "heddle/graph.h"
 #include "src/ir/evaluate.h"
+#include "src/support/npy.h"
 
 namespace heddle::cli {
+
+/// The elements as formulas read them: bytes and booleans stay as they are, other integers become Int32 where all of them fit, else
+/// Int64, reals Float32.
+Array table_of(const support::Array& elements);
 
 /// Tables of integers from files.
 struct LoadedTables {
@@ -16,8 +22,8 @@ struct LoadedTables {
   std::shared_ptr<const void> memory;  ///< Of the views.
 };
 
-/// `name=FILE` for each: FILE is .npy or white-spaced integers. Bytes and booleans stay as they are, other integers become Int32 where all
-/// of them fit, else Int64. Throws UserError on another form, a name given twice, real elements, and files that cannot be read.
+/// `name=FILE` for each: FILE is .npy or white-spaced integers, converted as by table_of. Throws UserError on another form, a name given
+/// twice, real elements, and files that cannot be read.
 LoadedTables load_tables(const std::vector<std::string>& texts);
 
 /// `name` (of Int32) or `name:DTYPE` for each. Throws UserError on another form, a type that tables do not have, or a name given twice.

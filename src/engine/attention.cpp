@@ -5,6 +5,7 @@
 #include "src/engine/binding.h"
 #include "src/engine/kernel_pair.h"
 #include "src/engine/launch_arguments.h"
+#include "src/engine/matrix.h"
 #include "src/engine/paged_keys.h"
 
 namespace heddle {
@@ -50,10 +51,17 @@ void Attention::run(const Tensor& q, const Tensor& k, const Tensor& v, const Ten
   const engine::LaunchTensors tensors{q, k, v, o, lse, options.probabilities, options.paged ? &pages : nullptr};
   engine::check_tensors(tensors, state.kernel->record);
   if (options.paged) engine::check_pages(*options.paged, q, k, state.kernel->record, *tensors.paged);
+  engine::check_matrix_launch(state.spec, q.shape[2], k.shape[2], options.paged != nullptr);
   const std::shared_ptr<const engine::Kernel>& chosen = options.paged ? state.kernel_for(true) : state.kernel_for(q.shape[2], k.shape[2]);
   const engine::Kernel& kernel = *chosen;
-  const Binding here = options.tables.empty() ? Binding() : Binding(engine::bind_tables(state, engine::bind_options(tensors, options), chosen));
+  const auto bind_here = [&] {
+    const BindOptions bound = engine::with_matrix_table(state.spec, engine::bind_options(tensors, options));
+    return engine::bind_tables(state, bound, chosen, "LaunchOptions::ints");
+  };
+  const Binding here = options.tables.empty() ? Binding() : Binding(bind_here());
   const Binding* binding = options.tables.empty() ? options.binding : &here;
+  const std::shared_ptr<const Binding> own = binding || !state.matrix_binding ? nullptr : state.matrix_binding->of(*this, tensors, options);
+  if (own) binding = own.get();
   engine::check_binding(binding, tensors, kernel);
   thread_local engine::ParameterValues values;
   engine::bind_parameters(options, kernel.record, binding, values);
@@ -66,16 +74,16 @@ void Attention::run(const Tensor& q, const Tensor& k, const Tensor& v, const Ten
 AcsrLayout Attention::acsr_layout(const AcsrSizes& sizes) const {
   const LaunchRecord& record = made().kernel->record;
   if (!record.probabilities) throw UserError("this kernel keeps no probabilities", "compile with AttentionSpec::probabilities = true");
-  LaunchOptions options;
-  options.ints = sizes.ints;
+  engine::check_matrix_lengths(made().spec, sizes.sq, sizes.sk);
   std::vector<int64_t> ints;
-  engine::bind_ints(options, record, ints);
+  engine::bind_ints(sizes.ints, "AcsrSizes::ints", record, ints);
   return engine::acsr_layout(record, sizes, ints);
 }
 
 Binding Attention::bind(const BindOptions& options) const {
   const State& state = made();
-  return Binding(engine::bind_tables(state, options, state.kernel_for(options.sq, options.sk)));
+  const BindOptions bound = engine::with_matrix_table(state.spec, options);
+  return Binding(engine::bind_tables(state, bound, state.kernel_for(options.sq, options.sk), "BindOptions::ints"));
 }
 
 const KernelReport& Attention::report() const { return made().report; }

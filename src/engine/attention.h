@@ -1,5 +1,6 @@
 // What an Attention is made of: a callable kernel, its record, and the pool it is launched on.
 #pragma once
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -12,6 +13,8 @@
 #include "src/ir/expr.h"
 
 namespace heddle::engine {
+
+struct LaunchTensors;
 
 /// A kernel in memory, shared by every Attention of one key; the code goes with the last of them.
 struct Kernel {
@@ -37,6 +40,18 @@ class AcsrWidths {
 
 class KernelPair;
 
+/// The binding of a matrix that is a table, made at the first launch and kept for the next ones of equal sizes.
+class MatrixBinding {
+ public:
+  /// Thread safe.
+  std::shared_ptr<const Binding> of(const Attention& attention, const LaunchTensors& tensors, const LaunchOptions& options);
+
+ private:
+  std::mutex mutex_;
+  std::shared_ptr<const Binding> last_;
+  std::map<std::string, int64_t> ints_;  ///< Of the last one.
+};
+
 /// How this Attention came by its kernel.
 KernelReport report_of(const Kernel& kernel, KernelReport::Origin origin, double milliseconds);
 
@@ -51,6 +66,7 @@ struct Attention::State {
   std::shared_ptr<const engine::Kernel> kernel;             ///< The one found with the Attention.
   std::shared_ptr<runtime::ThreadPool> pool;
   std::shared_ptr<engine::AcsrWidths> acsr_widths = std::make_shared<engine::AcsrWidths>();
+  std::shared_ptr<engine::MatrixBinding> matrix_binding{};  ///< Null: no table, or the caller binds those of the score with it.
   std::shared_ptr<const engine::KernelPair> kernels{};      ///< Null: `kernel` serves every launch.
 
   /// The kernel of a launch; may compile it.

@@ -10,32 +10,13 @@
 #include "src/engine/problem.h"
 #include "src/engine/reference_attention.h"
 #include "src/engine/row_sample.h"
+#include "src/engine/use_launch.h"
 #include "src/ir/rewrite.h"
-#include "src/support/timer.h"
 
 namespace heddle::engine {
 namespace {
 
 using ir::Expr;
-
-/// The tables of a use, bound to a kernel; an empty one when it reads none.
-Binding bound(const AttentionUse& use, const Attention& kernel) {
-  BindOptions options{.tables = {}, .batch = use.batch, .heads = use.heads, .kv_heads = use.kv_heads, .sq = use.sq, .sk = use.sk};
-  for (const Expr& formula : {kernel.spec().mask.node(), kernel.spec().score.node()}) {
-    for (const auto& [name, table] : ir::tables(formula)) options.tables[name] = use.tables.at(name).view;
-  }
-  return options.tables.empty() ? Binding() : kernel.bind(options);
-}
-
-/// Milliseconds of a launch with what bound() made.
-double timed(const AttentionUse& use, const Attention& kernel, const Binding& binding, const Tensor& o) {
-  LaunchOptions options;
-  options.scale = use.scale;
-  if (binding.state()) options.binding = &binding;
-  const support::Timer timer;
-  kernel.run(use.q.view, use.k.view, use.v.view, o, nullptr, options);
-  return timer.milliseconds();
-}
 
 Attention without_mask(Engine& engine, const AttentionUse& use) {
   AttentionSpec spec = use.kernel.spec();
@@ -43,28 +24,35 @@ Attention without_mask(Engine& engine, const AttentionUse& use) {
   return engine.attention(spec);
 }
 
-/// Our kernel without the mask on the first query rows, as many as kMaxDensePairs allows.
+/// The first query rows of a use, as many as kMaxDensePairs allows; all of them where the score reads tables, which fit the whole launch only.
+AttentionUse first_rows(AttentionUse use) {
+  if (!ir::tables(use.kernel.spec().score.node()).empty()) return use;
+  const int64_t pairs_a_row = std::max<int64_t>(1, use.batch * use.heads * use.sk);
+  use.sq = std::min(use.sq, std::max<int64_t>(1, kMaxDensePairs / pairs_a_row));
+  use.q.view.shape[2] = use.sq;
+  return use;
+}
+
+/// Our kernel without the mask on first_rows().
 class DenseKernel {
  public:
-  DenseKernel(Engine& engine, const AttentionUse& use) : kernel_(without_mask(engine, use)), part_(use), binding_(bound(use, kernel_)) {
-    const int64_t pairs_a_row = std::max<int64_t>(1, use.batch * use.heads * use.sk);
-    if (!ir::tables(use.kernel.spec().score.node()).empty()) return;  // its tables fit the whole launch only
-    part_.sq = std::min(use.sq, std::max<int64_t>(1, kMaxDensePairs / pairs_a_row));
-    part_.q.view.shape[2] = part_.sq;
+  DenseKernel(Engine& engine, const AttentionUse& use) : kernel_(without_mask(engine, use)), part_(first_rows(use)), launch_(part_, kernel_) {
     if (part_.sq > 0) factor_ = static_cast<double>(use.sq) / static_cast<double>(part_.sq);
   }
+  DenseKernel(const DenseKernel&) = delete;
+  DenseKernel& operator=(const DenseKernel&) = delete;
   const KernelReport& report() const { return kernel_.report(); }
   int64_t rows() const { return part_.sq; }
   /// Milliseconds of all rows. Writes the first rows of `o`.
   double run(Tensor o) const {
     o.shape[2] = part_.sq;
-    return factor_ * timed(part_, kernel_, binding_, o);
+    return factor_ * launch_.run(o);
   }
 
  private:
   Attention kernel_;
   AttentionUse part_;
-  Binding binding_;  ///< Of the tables that the score reads.
+  UseLaunch launch_;
   double factor_ = 1;
 };
 
@@ -122,23 +110,26 @@ double AttentionMeasure::efficiency() const {
 }
 
 AttentionMeasure measure_attention(Engine& engine, const AttentionUse& use, int repeats, runtime::ThreadPool& pool) {
-  const ir::AttentionProblem problem = problem_of(use.kernel.spec(), engine.target());
+  ir::AttentionProblem problem = with_values(problem_of(use.kernel.spec(), engine.target()), use);
+  problem.dtype = DType::Float32;
+  const AttentionUse wide = with_float32_inputs(use);
   const DenseKernel dense(engine, use);
-  const Binding binding = bound(use, use.kernel);
+  const UseLaunch launch(use, use.kernel);
   AttentionMeasure measure;
   measure.dense_report = dense.report();
   measure.dense_rows = dense.rows();
   measure.pairs = pairs_of(problem, use, pool);
-  judge(problem, use, pool, measure);
+  judge(problem, wide, pool, measure);
   if (has_openblas(measure.openblas_note)) measure.openblas.emplace();
-  const Array other = Array::make({use.batch, use.heads, use.sq, use.v.view.shape[3]}, DType::Float32);
+  const std::vector<int64_t> shape = {use.batch, use.heads, use.sq, use.v.view.shape[3]};
+  const Array other = Array::make(shape, use.o.view.dtype), products = Array::make(shape, DType::Float32);
   dense.run(other.view);
   for (int i = 0; i < repeats; ++i) {
-    timed(use, use.kernel, binding, other.view);
-    measure.kernel.runs.push_back(timed(use, use.kernel, binding, other.view));
+    launch.run(other.view);
+    measure.kernel.runs.push_back(launch.run(other.view));
     measure.dense_kernel.runs.push_back(dense.run(other.view));
     if (!measure.openblas) continue;
-    const DenseRun run = run_dense(problem, use, other.view, pool);
+    const DenseRun run = run_dense(problem, wide, products.view, pool);
     measure.openblas->runs.push_back(run.milliseconds);
     measure.openblas_note = note_of(run);
   }

@@ -38,15 +38,13 @@ runtime::BindInput input_of(const LaunchRecord& record, const BindOptions& optio
 }  // namespace
 
 std::shared_ptr<const Binding::State> bind_tables(const Attention::State& attention, const BindOptions& options,
-                                                  const std::shared_ptr<const Kernel>& kernel) {
+                                                  const std::shared_ptr<const Kernel>& kernel, const char* ints_field) {
   const support::Timer timer;
   const LaunchRecord& record = kernel->record;
   check_sizes({options.batch, options.heads, options.kv_heads, options.sq, options.sk, {}}, record);
   auto made = std::make_shared<Binding::State>();
   made->kernel = kernel;
-  LaunchOptions launch;
-  launch.ints = options.ints;
-  bind_ints(launch, record, made->ints);
+  bind_ints(options.ints, ints_field, record, made->ints);
   ir::check_tables(attention.mask, attention.spec.score.node(), ir::Tables(options.tables.begin(), options.tables.end()), ranges(options));
   for (const TableDeclaration& table : record.tables) made->tables.push_back(ir::table_argument(options.tables.at(table.name)));
   made->batch = options.batch, made->heads = options.heads, made->kv_heads = options.kv_heads;
@@ -70,7 +68,7 @@ void check_binding(const Binding* binding, const LaunchTensors& tensors, const K
   if (!wanted && !binding) return;
   if (!wanted) throw UserError("a binding is given, but this attention reads no tables");
   if (!binding) {
-    throw UserError(fmt::format("the table '{}' is missing", kernel.record.tables[0].name), "give LaunchOptions::tables, or a binding that bind() made");
+    throw UserError(fmt::format("the table '{}' is missing", kernel.record.tables[0].name), "give LaunchOptions::tables, or a binding that Attention::bind() made");
   }
   if (!binding->state()) throw UserError("this Binding is empty", "make it with Attention::bind()");
   const Binding::State& state = *binding->state();

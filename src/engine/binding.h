@@ -8,9 +8,10 @@
 
 namespace heddle::engine {
 
-/// Tables for launches of `kernel`, one of the attention's. Throws UserError as Attention::bind says.
+/// Tables for launches of `kernel`, one of the attention's. Throws UserError as Attention::bind says; it names `ints_field` as the place
+/// where integer parameters were given.
 std::shared_ptr<const Binding::State> bind_tables(const Attention::State& attention, const BindOptions& options,
-                                                  const std::shared_ptr<const Kernel>& kernel);
+                                                  const std::shared_ptr<const Kernel>& kernel, const char* ints_field);
 
 /// Bind options of one launch on checked tensors.
 BindOptions bind_options(const LaunchTensors& tensors, const LaunchOptions& options);

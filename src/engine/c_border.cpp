@@ -9,6 +9,7 @@
 #include "heddle/c.h"
 #include "heddle/engine.h"
 #include "src/engine/c_tensor.h"
+#include "src/engine/c_terms.h"
 
 struct heddle_engine {
   heddle::Engine engine;
@@ -55,6 +56,12 @@ heddle_status fail(heddle_status status, const char* message) noexcept {
   return status;
 }
 
+heddle_status fail_user(const char* message) noexcept try {
+  return fail(HEDDLE_USER_ERROR, in_c_terms(message).c_str());
+} catch (const std::bad_alloc&) {
+  return fail(HEDDLE_USER_ERROR, message);
+}
+
 /// Runs the body of a call: no exception leaves it.
 template <typename F>
 heddle_status guarded(F&& body) noexcept try {
@@ -62,7 +69,7 @@ heddle_status guarded(F&& body) noexcept try {
   last_error().clear();
   return HEDDLE_OK;
 } catch (const UserError& error) {
-  return fail(HEDDLE_USER_ERROR, error.what());
+  return fail_user(error.what());
 } catch (const ToolchainError& error) {
   return fail(HEDDLE_TOOLCHAIN_ERROR, error.what());
 } catch (const RuntimeError& error) {
@@ -154,6 +161,7 @@ AttentionSpec attention_spec(const heddle_spec& from) {
   spec.head_dim = from.head_dim;
   spec.value_dim = from.value_dim;
   spec.lse = from.lse != 0;
+  if (from.dtype.bits != 0) spec.dtype = dtype_of(from.dtype, "dtype");
   return spec;
 }
 

@@ -40,7 +40,7 @@ Compiler* load() {
   void* library = open_library(log);
   if (!library) {
     throw ToolchainError("the compiler library " HEDDLE_COMPILER_LIBRARY
-                         " cannot be opened; it belongs beside libheddle.so, and needs libLLVM-19 and libisl (Debian: llvm-19, libisl23)",
+                         " cannot be opened; it belongs beside libheddle.so, and needs libLLVM 19 (Debian: libllvm19)",
                          log);
   }
   const auto factory = reinterpret_cast<Factory>(dlsym(library, kCompilerFactory));

@@ -6,9 +6,11 @@
 #include <string>
 #include <vector>
 #include "heddle/kernel_abi.h"
+#include "heddle/matrix.h"
 #include "src/engine/picture/picture_cells.h"
 #include "src/ir/attention_problem.h"
 #include "src/ir/evaluate.h"
+#include "src/support/gpu_target.h"
 #include "src/support/pass_list.h"
 
 namespace heddle::engine {
@@ -48,17 +50,19 @@ struct PictureRequest {
   int64_t max_rows = 256, max_cols = 256;
 };
 
-/// A boolean matrix in the caller's memory: 0 = masked, anything else = allowed; row q starts at data + q * row_stride.
+/// A boolean matrix in the caller's memory: 0 = masked, anything else = allowed; a pair is at data + q * row_stride + k * key_stride.
 struct MatrixRequest {
   const uint8_t* data = nullptr;
   int64_t sq = 0, sk = 0, row_stride = 0;
+  int64_t key_stride = 1;
   std::vector<std::pair<int64_t, int64_t>> tiles;  ///< rows x keys
   int threads = 2;
 };
 /// What was found in a matrix; JSON keys as in FactsReport.
 struct MatrixReport {
   std::string text, json;
-  std::optional<std::string> formula;  ///< Gives the matrix exactly.
+  MatrixFindings findings;  ///< Tiles are the first of the request.
+  ir::Expr formula;         ///< Gives the matrix exactly; null when none was found.
 };
 
 class Compiler {
@@ -68,6 +72,8 @@ class Compiler {
   /// Links an object through ORC; the shared pointer keeps the code alive.
   virtual std::shared_ptr<const void> link(const CompiledKernel& kernel, AttentionKernel& entry) = 0;
   virtual std::string stage(const ir::AttentionProblem& problem, StageText stage) = 0;
+  /// The same for a GPU, whose Q, K, V and O have the dtype.
+  virtual std::string gpu_stage(const ir::AttentionProblem& problem, const GpuTarget& target, DType dtype, StageText stage) = 0;
   virtual FactsReport facts(const FactsRequest& request) = 0;
   virtual PictureCells picture(const PictureRequest& request) = 0;
   virtual MatrixReport matrix_facts(const MatrixRequest& request) = 0;

@@ -3,6 +3,7 @@
 #include "src/engine/attention.h"
 #include "src/engine/kernel_cache.h"
 #include "src/engine/kernel_pair.h"
+#include "src/engine/matrix.h"
 #include "src/engine/problem.h"
 #include "src/support/timer.h"
 
@@ -30,12 +31,15 @@ struct Engine::State {
 
 Engine::Engine(EngineOptions options) : state_(std::make_shared<State>(options)) {}
 
-Attention Engine::attention(const AttentionSpec& spec) {
+Attention Engine::attention(const AttentionSpec& given) {
   const support::Timer timer;
+  const AttentionSpec spec = engine::with_matrix_mask(given);
   const ir::AttentionProblem problem = engine::problem_of(spec, state_->target);
   const engine::KernelCache::Found found = state_->cache->find(problem);
   KernelReport report = engine::report_of(*found.kernel, found.origin, timer.milliseconds());
+  report.matrix = engine::matrix_text(spec);
   Attention::State state = {spec, problem.mask, std::move(report), found.kernel, state_->pool};
+  if (engine::binds_its_matrix(spec)) state.matrix_binding = std::make_shared<engine::MatrixBinding>();
   const auto find = [cache = state_->cache](const ir::AttentionProblem& other) { return cache->find(other).kernel; };
   if (!spec.probabilities) state.kernels = std::make_shared<const engine::KernelPair>(problem, found.kernel, find);
   return Attention(std::make_shared<const Attention::State>(std::move(state)));

@@ -20,10 +20,10 @@ std::vector<int> last_readers(const ir::Graph& graph) {
 }
 
 Array widened(const Array& array, runtime::ThreadPool& pool, BufferPool& buffers) {
-  if (array.view.dtype != DType::Float32) return array;
+  if (!support::is_operand_type(array.view.dtype)) return array;
   Array out = buffers.make(array.view.shape, DType::Float64);
   parallel_for(pool, out.view.elements(), 1 << 14, [&](int64_t first, int64_t last) {
-    for (int64_t i = first; i < last; ++i) data_of<double>(out)[i] = static_cast<double>(data_of<float>(array)[i]);
+    for (int64_t i = first; i < last; ++i) data_of<double>(out)[i] = static_cast<double>(support::element(array.view.dtype, array.view.data, i));
   });
   return out;
 }
@@ -51,7 +51,8 @@ Arrays evaluate(const OpRun& run) {
 
 void Executor::step(size_t index, const ExecuteOptions& options, std::vector<Array>& values, RunResult& result) const {
   const ir::Node& node = graph_.nodes[index];
-  OpRun run{node, {}, {}, pool_, buffers_, options.reference, nullptr, nullptr, {}};
+  OpRun run{node, {}, {}, pool_, buffers_, options.reference, DType::Float32, nullptr, nullptr, {}};
+  if (!node.inputs.empty()) run.declared = graph_.type(node.inputs[0]).dtype;
   for (int value : node.inputs) run.inputs.push_back(values[value]);
   for (const auto& [name, value] : node.tables) run.tables[name] = values[value];
   for (int value : node.outputs) run.output_shapes.push_back(graph_.type(value).shape);

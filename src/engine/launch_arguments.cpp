@@ -6,11 +6,14 @@
 #include "src/engine/attention.h"
 #include "src/engine/overlap.h"
 #include "src/ir/attention_problem.h"
+#include "src/support/half.h"
 #include "src/support/text.h"
 
 namespace heddle::engine {
 
 namespace {
+
+constexpr const char *kInts = "LaunchOptions::ints", *kReals = "LaunchOptions::reals";
 
 enum Axis { kBatch, kHeads, kRows, kDim };
 
@@ -22,6 +25,13 @@ struct Named {
 
 std::string text(const Named& one) { return fmt::format("{} [{}]", one.name, fmt::join(one.view.shape, ", ")); }
 
+void check_dtype(const Named& one, DType dtype) {
+  if (one.view.dtype == dtype) return;
+  const bool other = support::is_operand_type(one.view.dtype);
+  throw UserError(fmt::format("{} is {}; this kernel takes {}", one.name, to_string(one.view.dtype), to_string(dtype)),
+                  other ? "compile with AttentionSpec::dtype as q, k, v and o have it" : "");
+}
+
 void check_form(const Named& one, int64_t rank, const char* layout) {
   const Tensor& view = one.view;
   if (view.rank() != rank) {
@@ -29,9 +39,6 @@ void check_form(const Named& one, int64_t rank, const char* layout) {
   }
   if (view.strides.size() != view.shape.size()) {
     throw UserError(fmt::format("{} has {} strides for {} dimensions", text(one), view.strides.size(), view.rank()));
-  }
-  if (view.dtype != DType::Float32) {
-    throw UserError(fmt::format("{} is {}; attention takes float32", one.name, to_string(view.dtype)));
   }
   if (std::ranges::any_of(view.shape, [](int64_t dim) { return dim < 0; })) {
     throw UserError(fmt::format("{} has a negative dimension", text(one)));
@@ -113,6 +120,7 @@ void check_shapes(const Named& q, const Named& k, const Named& v, const Named& o
 /// An output of float32 with the batches, heads and rows of q.
 void check_rows_of(const Named& one, const Named& q, int64_t rank, const char* layout) {
   check_form(one, rank, layout);
+  if (one.view.dtype != DType::Float32) throw UserError(fmt::format("{} is {}; expected float32", one.name, to_string(one.view.dtype)));
   check_size(one);
   for (const Axis axis : {kBatch, kHeads, kRows}) {
     if (one.view.shape[axis] != q.view.shape[axis]) throw UserError(fmt::format("{} does not fit {}; expected {}", text(one), text(q), layout));
@@ -157,7 +165,7 @@ void check_apart(const Named& output, const Named& other) {
 
 void check_kind(const std::string& name, const char* given, const std::vector<std::string>& others, const char* other) {
   if (!std::ranges::binary_search(others, name)) return;
-  throw UserError(fmt::format("the parameter '{}' is given in LaunchOptions::{}; it belongs into LaunchOptions::{}", name, given, other));
+  throw UserError(fmt::format("the parameter '{}' is given in {}; it belongs into {}", name, given, other));
 }
 
 [[noreturn]] void fail_unknown(const std::string& name, const LaunchRecord& record) {
@@ -177,7 +185,7 @@ void bind(const std::map<std::string, T>& given, const std::vector<std::string>&
   for (const std::string& name : names) {
     const auto found = given.find(name);
     if (found == given.end()) {
-      throw UserError(fmt::format("the parameter '{}' has no value", name), fmt::format("give it in LaunchOptions::{}", field));
+      throw UserError(fmt::format("the parameter '{}' has no value", name), fmt::format("give it in {}", field));
     }
     values.push_back(found->second);
   }
@@ -206,6 +214,7 @@ void check_bound(const LaunchRecord& record, const std::vector<int64_t>& bound, 
 void check_tensors(const LaunchTensors& tensors, const LaunchRecord& record) {
   const Named q{"q", tensors.q}, k{"k", tensors.k}, v{"v", tensors.v}, o{"o", tensors.o};
   for (const Named& one : {q, k, v, o}) check_form(one, 4, "[batch, heads, rows, head dim]");
+  for (const Named& one : {q, k, v, o}) check_dtype(one, record.dtype);
   for (const Named& one : {q, k, v, o}) check_size(one);
   check_lse_given(tensors.lse, record.lse);
   check_probabilities_given(tensors.probabilities, record.probabilities);
@@ -236,21 +245,21 @@ void check_sizes(const AcsrSizes& sizes, const LaunchRecord& record) {
   check("sq", sizes.sq, record.max_positions), check("sk", sizes.sk, record.max_positions);
 }
 
-void bind_ints(const LaunchOptions& options, const LaunchRecord& record, std::vector<int64_t>& values) {
-  for (const auto& [name, value] : options.ints) check_kind(name, "ints", record.real_params, "reals");
-  for (const auto& [name, value] : options.ints) check_magnitude(name, value);
-  bind(options.ints, record.int_params, record, "ints", values);
+void bind_ints(const std::map<std::string, int64_t>& given, const char* field, const LaunchRecord& record, std::vector<int64_t>& values) {
+  for (const auto& [name, value] : given) check_kind(name, field, record.real_params, kReals);
+  for (const auto& [name, value] : given) check_magnitude(name, value);
+  bind(given, record.int_params, record, field, values);
 }
 
 void bind_parameters(const LaunchOptions& options, const LaunchRecord& record, const Binding* binding, ParameterValues& values) {
-  for (const auto& [name, value] : options.reals) check_kind(name, "reals", record.int_params, "ints");
+  for (const auto& [name, value] : options.reals) check_kind(name, kReals, record.int_params, kInts);
   if (binding && options.ints.empty()) {
     values.ints = binding->state()->ints;
   } else {
-    bind_ints(options, record, values.ints);
+    bind_ints(options.ints, kInts, record, values.ints);
     if (binding) check_bound(record, binding->state()->ints, values.ints);
   }
-  bind(options.reals, record.real_params, record, "reals", values.reals);
+  bind(options.reals, record.real_params, record, kReals, values.reals);
   if (options.scale && !std::isfinite(*options.scale)) throw UserError(fmt::format("the scale is {}; expected a finite number", *options.scale));
 }
 

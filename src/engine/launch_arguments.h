@@ -30,8 +30,9 @@ void check_tensors(const LaunchTensors& tensors, const LaunchRecord& record);
 /// Throws UserError, naming the size, unless launches of the kernel may have these sizes. Parameters are not looked at.
 void check_sizes(const AcsrSizes& sizes, const LaunchRecord& record);
 
-/// Throws UserError unless the options give exactly the kernel's integer parameters, within ir::kMaxParameter.
-void bind_ints(const LaunchOptions& options, const LaunchRecord& record, std::vector<int64_t>& values);
+/// Throws UserError unless `given` are exactly the kernel's integer parameters, within ir::kMaxParameter. `field` is where the caller gave
+/// them, as messages name it: "LaunchOptions::ints".
+void bind_ints(const std::map<std::string, int64_t>& given, const char* field, const LaunchRecord& record, std::vector<int64_t>& values);
 
 /// The same of all parameters, each of its kind, and a finite scale. With a binding, integers may be left out, and given ones must be
 /// those that were bound.

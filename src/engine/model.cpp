@@ -39,6 +39,7 @@ AttentionSpec spec_of(const Graph& graph, const Node& node) {
   AttentionSpec spec;
   if (node.mask) spec.mask = Mask(Condition(node.mask));
   if (node.score) spec.score = Score(Real(node.score));
+  spec.dtype = graph.input_types(node)[0].dtype;
   spec.head_dim = shape.head_dim;
   spec.value_dim = shape.value_dim;
   return spec;
@@ -103,6 +104,8 @@ RunResult Model::run(const std::map<std::string, Array>& inputs, const RunOption
   const engine::Executor executor(graph, state_->kernels, state_->pool, *state_->buffers);
   return executor.execute(bind(graph, state_->leaves, inputs), {.reference = false, .keep_attention = options.keep_attention});
 }
+
+const Spec& Model::spec() const { return state_->spec; }
 
 RunResult Model::run_reference(const std::map<std::string, Array>& inputs) {
   const Graph& graph = state_->spec.graph();

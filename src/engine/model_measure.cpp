@@ -14,17 +14,26 @@ double element(const Array& array, int64_t i) {
   return by_dtype(array.view.dtype, [&](auto zero) { return static_cast<double>(data_of<decltype(zero)>(array)[i]); });
 }
 
-OutputCheck compare(const std::string& name, const Array& found, const Array& expected) {
+OutputCheck compare(const std::string& name, const Array& found, const Array& expected, double bar) {
   OutputCheck check{.name = name};
   for (int64_t i = 0; i < found.view.elements(); ++i) {
     check.error = std::max(check.error, difference(element(found, i), element(expected, i)));
   }
-  const bool real = found.view.dtype == DType::Float32;
-  check.bar = real ? kOutputBar * root_mean_square(expected) : 0;
+  check.bar = support::is_operand_type(found.view.dtype) ? bar * root_mean_square(expected) : 0;
   return check;
 }
 
 }  // namespace
+
+double output_bar(const ir::Graph& graph) {
+  constexpr double kLargest = 8;  // elements in root mean squares, and roundings on their way
+  double bar = kOutputBar;
+  for (const ir::Value& value : graph.values) {
+    const bool half = support::is_operand_type(value.type.dtype) && value.type.dtype != DType::Float32;
+    if (half) bar = std::max(bar, kLargest * support::unit_roundoff(value.type.dtype));
+  }
+  return bar;
+}
 
 ModelMeasure measure_model(Model& model, const std::map<std::string, Array>& inputs, int repeats) {
   ModelMeasure measure;
@@ -46,7 +55,7 @@ std::vector<OutputCheck> check_outputs(Model& model, const std::map<std::string,
                                        const std::map<std::string, Array>& found) {
   const RunResult reference = model.run_reference(inputs);
   std::vector<OutputCheck> checks;
-  for (const auto& [name, array] : found) checks.push_back(compare(name, array, reference.outputs.at(name)));
+  for (const auto& [name, array] : found) checks.push_back(compare(name, array, reference.outputs.at(name), output_bar(model.spec().graph())));
   return checks;
 }
 

@@ -27,12 +27,15 @@ ModelMeasure measure_model(Model& model, const std::map<std::string, Array>& inp
 struct OutputCheck {
   std::string name;
   double error = 0;  ///< Largest difference; infinite where one is not finite and the other differs from it.
-  double bar = 0;    ///< kOutputBar times the root mean square of the reference; 0 for integers.
+  double bar = 0;    ///< output_bar() of the graph times the root mean square of the reference; 0 for integers.
   bool accurate() const { return error <= bar; }
 };
 
 /// Rounding of a few dozen float32 nodes stays far below this share of an output; a wrong node does not.
 inline constexpr double kOutputBar = 1e-4;
+
+/// kOutputBar, or what rounding to the narrowest real type of the graph leaves of its outputs' largest elements.
+double output_bar(const ir::Graph& graph);
 
 /// Runs the model in float64 (slow) and compares. `found` holds the outputs of run() for the same inputs.
 std::vector<OutputCheck> check_outputs(Model& model, const std::map<std::string, Array>& inputs,

@@ -2,8 +2,8 @@
 // float64.
 //
 // An evaluator reads dense inputs and returns its outputs dense, or as views of an input's memory (Reshape); nothing it returns
-// is written again. Where the graph says float32, arrays are float32 in a run and float64 in a reference run; evaluators follow
-// the dtype of what they are given.
+// is written again. Where the graph says float32, bfloat16 or float16, arrays are that in a run and float64 in a reference run;
+// evaluators follow the dtype of what they are given.
 #pragma once
 #include <map>
 #include <string>
@@ -14,6 +14,7 @@
 #include "runtime/thread_pool.h"
 #include "src/engine/buffers.h"
 #include "src/ir/graph.h"
+#include "src/support/half.h"
 
 namespace heddle::engine {
 
@@ -25,7 +26,8 @@ struct OpRun {
   std::vector<std::vector<int64_t>> output_shapes;
   runtime::ThreadPool& pool;
   BufferPool& buffers;
-  bool reference = false;             ///< float64 in place of float32, attention by the judge.
+  bool reference = false;             ///< float64 in place of other reals, attention by the judge.
+  DType declared = DType::Float32;    ///< Of the first input, in the graph.
   const Attention* kernel = nullptr;  ///< Attention, unless reference.
   AttentionUse* use = nullptr;        ///< Attention: filled in when given.
   std::map<std::string, Array> tables{};  ///< Attention: of mask and score, by name.
@@ -72,6 +74,10 @@ auto by_dtype(DType dtype, F f) {
       return f(int64_t());
     case DType::Float64:
       return f(double());
+    case DType::BFloat16:
+      return f(support::BFloat16());
+    case DType::Float16:
+      return f(support::Float16());
     default:
       throw InternalError("graph executor", "no evaluator for " + to_string(dtype));
   }

@@ -17,11 +17,14 @@ Array by_heads(const Array& array, int64_t heads) {
   return split;
 }
 
-/// float64 values rounded to float32.
-Array rounded(const OpRun& run, const Array& array) {
+/// float64 values rounded to `dtype`, as float32.
+Array rounded(const OpRun& run, const Array& array, DType dtype = DType::Float32) {
   Array out = run.buffers.make(array.view.shape, DType::Float32);
   parallel_for(run.pool, out.view.elements(), 1 << 14, [&](int64_t first, int64_t last) {
-    for (int64_t i = first; i < last; ++i) data_of<float>(out)[i] = static_cast<float>(data_of<double>(array)[i]);
+    for (int64_t i = first; i < last; ++i) {
+      support::set_element(dtype, &data_of<float>(out)[i], 0, static_cast<float>(data_of<double>(array)[i]));
+      data_of<float>(out)[i] = support::element(dtype, &data_of<float>(out)[i], 0);
+    }
   });
   return out;
 }
@@ -56,9 +59,9 @@ void store(const std::vector<double>& from, const Tensor& to, runtime::ThreadPoo
 Arrays judged(const OpRun& run, Array out) {
   AttentionUse use = use_of(run, out);
   const int64_t heads = use.heads, kv_heads = use.kv_heads;
-  use.q = by_heads(rounded(run, run.inputs[0]), heads);
-  use.k = by_heads(rounded(run, run.inputs[1]), kv_heads);
-  use.v = by_heads(rounded(run, run.inputs[2]), kv_heads);
+  use.q = by_heads(rounded(run, run.inputs[0], run.declared), heads);
+  use.k = by_heads(rounded(run, run.inputs[1], run.declared), kv_heads);
+  use.v = by_heads(rounded(run, run.inputs[2], run.declared), kv_heads);
   for (auto& [name, table] : use.tables) {
     if (table.view.dtype == DType::Float64) table = rounded(run, table);
   }

@@ -83,8 +83,12 @@ T divide(T a, T b) {
   }
 }
 
+template <typename T>
+constexpr bool kHalf = std::is_same_v<T, support::BFloat16> || std::is_same_v<T, support::Float16>;
+
 template <typename From, typename To>
 To converted(From value) {
+  if constexpr (kHalf<From>) return converted<float, To>(value);
   if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
     if (std::isnan(value)) return 0;
     constexpr double kLimit = sizeof(To) == 4 ? 2147483648.0 : 9223372036854775808.0;
@@ -92,6 +96,13 @@ To converted(From value) {
     if (value < -kLimit) return std::numeric_limits<To>::min();
   }
   return static_cast<To>(value);
+}
+
+/// `value` as the graph's type holds it, in float64.
+template <typename From>
+double held(From value, DType dtype) {
+  if (dtype == DType::BFloat16) return static_cast<float>(converted<From, support::BFloat16>(value));
+  return static_cast<float>(converted<From, support::Float16>(value));
 }
 
 }  // namespace
@@ -152,7 +163,9 @@ Arrays evaluate_Gelu(const OpRun& run) {
 
 Arrays evaluate_Cast(const OpRun& run) {
   DType to = parse_dtype(run.node.text("to", ""));
-  if (to == DType::Float32 && run.reference) to = DType::Float64;
+  const DType graph_type = to;
+  if (support::is_operand_type(to) && run.reference) to = DType::Float64;
+  const bool rounds = run.reference && graph_type != DType::Float32 && to == DType::Float64;
   Array out = run.output(to);
   by_dtype(run.dtype(), [&](auto from_type) {
     by_dtype(to, [&](auto to_type) {
@@ -161,7 +174,7 @@ Arrays evaluate_Cast(const OpRun& run) {
       const From* x = data_of<From>(run.inputs[0]);
       To* y = data_of<To>(out);
       parallel_for(run.pool, out.view.elements(), kElementsAtOnce, [&](int64_t first, int64_t last) {
-        for (int64_t i = first; i < last; ++i) y[i] = converted<From, To>(x[i]);
+        for (int64_t i = first; i < last; ++i) y[i] = rounds ? converted<double, To>(held(x[i], graph_type)) : converted<From, To>(x[i]);
       });
     });
   });

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include "src/ir/rewrite.h"
+#include "src/support/half.h"
 
 namespace heddle::engine {
 
@@ -16,6 +17,11 @@ void check_names(const ir::AttentionProblem& problem) {
       throw UserError(fmt::format("the parameter '{}' is an integer in one place and a real in another", name), "use two names");
     }
   }
+}
+
+void check_dtype(const AttentionSpec& spec) {
+  if (support::is_operand_type(spec.dtype)) return;
+  throw UserError(fmt::format("the dtype is {}; expected float32, bfloat16 or float16", to_string(spec.dtype)));
 }
 
 void check_sizes(const AttentionSpec& spec, const Target& target) {
@@ -46,12 +52,14 @@ bool few_queries_first(const AttentionSpec& spec) {
 }
 
 ir::AttentionProblem problem_of(const AttentionSpec& spec, const Target& target) {
+  check_dtype(spec);
   check_sizes(spec, target);
   ir::AttentionProblem problem;
   problem.score = spec.score.node();
   problem.mask = guarded(spec.mask.node(), problem.score);
   problem.head_dim = spec.head_dim;
   problem.value_dim = spec.value_dim == 0 ? spec.head_dim : spec.value_dim;
+  problem.dtype = spec.dtype;
   problem.lse = spec.lse;
   problem.probabilities = spec.probabilities;
   problem.few_queries = few_queries_first(spec);

@@ -8,6 +8,7 @@
 #include "src/engine/mask_rows.h"
 #include "src/engine/problem.h"
 #include "src/ir/rewrite.h"
+#include "src/support/half.h"
 
 namespace heddle::engine {
 namespace {
@@ -44,16 +45,21 @@ double row_error(const ir::AttentionProblem& problem, const AttentionUse& use, i
   const int64_t width = o.shape[3];
   double worst = 0;
   for (int64_t head = 0; head < use.batch * use.heads; ++head) {
-    const float* found = static_cast<const float*>(o.data) + head / use.heads * o.strides[0] + head % use.heads * o.strides[1] +
-                         row * o.strides[2];
-    for (int64_t d = 0; d < width; ++d) worst = std::max(worst, difference(found[d], expected[head * width + d]));
+    const int64_t first = head / use.heads * o.strides[0] + head % use.heads * o.strides[1] + row * o.strides[2];
+    for (int64_t d = 0; d < width; ++d) {
+      const double found = support::element(o.dtype, o.data, first + d);
+      worst = std::max(worst, difference(found, expected[head * width + d]));
+    }
   }
   return worst;
 }
 
-/// Root mean square of the finite elements of a 4-D float32 view.
-double rms(const Tensor& view) {
-  double sum = 0;
+/// Of the finite elements of a view.
+struct Spread {
+  double rms = 0, largest = 0;
+};
+Spread spread_of(const Tensor& view) {
+  double sum = 0, largest = 0;
   int64_t count = 0;
   const int64_t rows = view.shape[0] * view.shape[1] * view.shape[2];
   for (int64_t i = 0; i < rows; ++i) {
@@ -62,13 +68,34 @@ double rms(const Tensor& view) {
     for (int64_t d = 0; d < view.shape[3]; ++d) {
       if (!std::isfinite(row[d])) continue;
       sum += static_cast<double>(row[d]) * static_cast<double>(row[d]);
+      largest = std::max(largest, std::abs(static_cast<double>(row[d])));
       ++count;
     }
   }
-  return count > 0 ? std::sqrt(sum / static_cast<double>(count)) : 0;
+  return {count > 0 ? std::sqrt(sum / static_cast<double>(count)) : 0, largest};
+}
+
+/// A dense copy of a 4-D view in float32.
+Array in_float32(const Array& array) {
+  const Tensor& view = array.view;
+  if (view.dtype == DType::Float32) return array;
+  Array copy = Array::make(view.shape, DType::Float32);
+  auto* to = static_cast<float*>(copy.view.data);
+  for (int64_t i = 0; i < view.shape[0] * view.shape[1] * view.shape[2]; ++i) {
+    const int64_t head = i / view.shape[2];
+    const int64_t first = head / view.shape[1] * view.strides[0] + head % view.shape[1] * view.strides[1] + i % view.shape[2] * view.strides[2];
+    for (int64_t d = 0; d < view.shape[3]; ++d) *to++ = support::element(view.dtype, view.data, first + d);
+  }
+  return copy;
 }
 
 }  // namespace
+
+AttentionUse with_float32_inputs(const AttentionUse& use) {
+  AttentionUse wide = use;
+  for (Array* input : {&wide.q, &wide.k, &wide.v}) *input = in_float32(*input);
+  return wide;
+}
 
 std::vector<double> reference_attention(const ir::Expr& mask, const ir::Expr& score, const AttentionUse& use, int threads) {
   AttentionSpec spec;
@@ -93,8 +120,11 @@ double largest_error(const ir::AttentionProblem& problem, const AttentionUse& us
 
 double accuracy_bar(const AttentionUse& use) {
   const double root = std::sqrt(static_cast<double>(use.q.view.shape[3]));
-  const double spread = rms(use.q.view) * rms(use.k.view) * std::abs(use.scale) * root;
-  return kBar * root * std::max(1.0, rms(use.v.view)) * std::max(1.0, spread);
+  const Spread v = spread_of(use.v.view);
+  const double scores = spread_of(use.q.view).rms * spread_of(use.k.view).rms * std::abs(use.scale) * root;
+  const DType dtype = use.o.view.dtype;
+  const double rounding = dtype == DType::Float32 ? 0 : 2 * support::unit_roundoff(dtype) * v.largest;
+  return kBar * root * std::max(1.0, v.rms) * std::max(1.0, scores) + rounding;
 }
 
 }  // namespace heddle::engine

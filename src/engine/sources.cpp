@@ -5,6 +5,7 @@
 
 #include "heddle/error.h"
 #include "src/engine/parallel_for.h"
+#include "src/support/half.h"
 
 namespace heddle::engine {
 namespace {
@@ -94,6 +95,13 @@ void fill_integers(const Source& source, T* data, int64_t count, runtime::Thread
   }
 }
 
+/// The reals of the source, rounded to the array's type.
+void fill_rounded(const Source& source, Array& array, runtime::ThreadPool& pool) {
+  std::vector<float> reals(static_cast<size_t>(array.view.elements()));
+  fill_reals(source, reals.data(), array.view.elements(), pool);
+  for (size_t i = 0; i < reals.size(); ++i) support::set_element(array.view.dtype, array.view.data, static_cast<int64_t>(i), reals[i]);
+}
+
 }  // namespace
 
 Array document_ids(const std::vector<ir::FileUse>& files, const ir::TensorType& type) {
@@ -119,6 +127,10 @@ Array generate(const Source& source, const ir::TensorType& type, runtime::Thread
   switch (type.dtype) {
     case DType::Float32:
       fill_reals(source, static_cast<float*>(array.view.data), count, pool);
+      break;
+    case DType::BFloat16:
+    case DType::Float16:
+      fill_rounded(source, array, pool);
       break;
     case DType::Int32:
       fill_integers(source, static_cast<int32_t*>(array.view.data), count, pool);

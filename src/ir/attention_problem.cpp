@@ -28,6 +28,7 @@ std::string canonical_text(const AttentionProblem& problem) {
   text += fmt::format("parameters{}{}\n", parameter_text(order.ints, "int"), parameter_text(order.reals, "real"));
   for (const TableDeclaration& table : table_order(problem)) text += fmt::format("table {} {} {}\n", table.name, to_string(table.dtype), table.rank);
   text += fmt::format("head_dim {}\nvalue_dim {}\nlse {}\n", problem.head_dim, problem.value_dim, problem.lse);
+  if (problem.dtype != DType::Float32) text += fmt::format("dtype {}\n", to_string(problem.dtype));
   if (problem.probabilities) text += "probabilities\n";
   if (problem.few_queries) text += "few_queries\n";
   text += fmt::format("target {}\n", problem.target.to_string());

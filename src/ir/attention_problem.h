@@ -22,6 +22,7 @@ struct AttentionProblem {
   Expr score;                ///< Real over `s` and the variables; null means s itself.
   int64_t head_dim = 64;     ///< 1..256
   int64_t value_dim = 64;    ///< 1..256
+  DType dtype = DType::Float32;  ///< Of Q, K, V and O: Float32, BFloat16 or Float16.
   bool lse = false;
   bool probabilities = false;  ///< Keeps the probabilities, as compressed rows.
   bool few_queries = false;  ///< The kernel for launches of few queries over many keys.

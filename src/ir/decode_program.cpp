@@ -5,6 +5,7 @@
 
 #include "heddle/error.h"
 #include "src/ir/rewrite.h"
+#include "src/support/half.h"
 #include "src/support/text.h"
 
 namespace heddle::ir {
@@ -28,6 +29,7 @@ const char* text(DecodeBuffer id) {
 DecodeBuffer buffer_at(size_t index) { return static_cast<DecodeBuffer>(index); }
 
 void verify_shape(const DecodeProgram& p) {
+  require(support::is_operand_type(p.dtype), "tensors are float32, bfloat16 or float16");
   require(p.head_dim > 0 && p.value_dim > 0 && p.block_rows > 0, "sizes are positive");
   require(p.tile_keys > 0 && p.tile_keys % p.lanes() == 0, "tiles are whole vectors of keys");
   require(p.step_keys >= p.tile_keys && p.step_keys % p.tile_keys == 0, "steps are whole tiles");
@@ -83,8 +85,8 @@ std::string print(const DecodeProgram& p) {
   std::vector<std::string> names = p.int_params;
   names.insert(names.end(), p.real_params.begin(), p.real_params.end());
   for (const TableDeclaration& table : p.tables) names.push_back(table.name + "[]");
-  std::string out = fmt::format("{} for {}: up to {} rows (query heads of one KV head and query), steps of {} keys, {} bytes of scratch{}\n", p.name,
-                                p.target.to_string(), p.block_rows, p.step_keys, p.scratch_bytes,
+  std::string out = fmt::format("{} for {}{}: up to {} rows (query heads of one KV head and query), steps of {} keys, {} bytes of scratch{}\n", p.name,
+                                p.target.to_string(), p.dtype == DType::Float32 ? "" : " on " + heddle::to_string(p.dtype), p.block_rows, p.step_keys, p.scratch_bytes,
                                 names.empty() ? "" : fmt::format(", parameters {}", fmt::join(names, ", ")));
   for (size_t i = 0; i < kDecodeBuffers; ++i) {
     out += fmt::format("  {:<10} at {:>6}, {} bytes\n", text(buffer_at(i)), p.buffers[i].offset, p.buffers[i].bytes);

@@ -56,6 +56,7 @@ struct DecodeProgram {
 
   std::string name;
   Target target;
+  DType dtype = DType::Float32;  ///< Of Q, K and V in memory.
   int64_t head_dim = 64, value_dim = 64;
   int64_t block_rows = 16, tile_keys = 16, step_keys = 64;
   int row_tile = 4, value_rows = 2, value_vectors = 8;  ///< Register tiles; keys of a score tile: kKeyTile.

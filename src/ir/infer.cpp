@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "src/support/half.h"
+
 namespace heddle::ir {
 namespace {
 
@@ -125,12 +127,16 @@ AttentionShape attention_shape(const Node& node, const Types& inputs) {
 }
 
 Types infer_Attention(const Node& node, const Types& inputs) {
-  require_float(inputs);
+  const DType dtype = inputs[0].dtype;
+  if (!support::is_operand_type(dtype)) {
+    throw NodeError(fmt::format("expected float32, bfloat16 or float16, found {}", heddle::to_string(dtype)), "put a Cast node before it").at_input(0);
+  }
+  for (size_t i = 1; i < inputs.size(); ++i) require_dtype(inputs, i, dtype);
   const AttentionShape shape = attention_shape(node, inputs);
   std::vector<int64_t> out = {shape.batch, shape.heads, shape.sq, shape.value_dim};
   if (shape.packed) out = {shape.batch, shape.sq, shape.heads * shape.value_dim};
   checked_product(out);
-  return {{DType::Float32, out}};
+  return {{dtype, out}};
 }
 
 Types infer_types(const Node& node, const Types& inputs) {

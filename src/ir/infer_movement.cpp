@@ -58,11 +58,11 @@ std::vector<int64_t> even_parts(const Node& node, int64_t size) {
 }  // namespace
 
 Types infer_Cast(const Node& node, const Types& inputs) {
-  for (const DType dtype : {DType::Float32, DType::Int32, DType::Int64}) {
+  for (const DType dtype : {DType::Float32, DType::BFloat16, DType::Float16, DType::Int32, DType::Int64}) {
     if (heddle::to_string(dtype) == node.text("to", "")) return {{dtype, inputs[0].shape}};
   }
   throw NodeError(fmt::format("cannot cast to {}", support::quote(node.text("to", ""))),
-                  "use \"float32\", \"int32\" or \"int64\"")
+                  "use \"float32\", \"bfloat16\", \"float16\", \"int32\" or \"int64\"")
       .at_attribute("to");
 }
 

@@ -9,10 +9,11 @@
 namespace heddle::ir {
 namespace {
 
-const char* text(BufferKind kind) {
-  switch (kind) {
-    case BufferKind::Matrix: return "matrix";
+const char* text(const Buffer& buffer) {
+  switch (buffer.kind) {
+    case BufferKind::Matrix: return buffer.element == Element::Pairs ? "pairs" : "matrix";
     case BufferKind::Row: return "row";
+    case BufferKind::Staged: return "staged";
     case BufferKind::Offsets: return "offsets";
     case BufferKind::Flags: return "flags";
     case BufferKind::Sink: return "sink";
@@ -30,12 +31,20 @@ class OperandVisitor {
   void operator()(FillBuffer& s) { write(s.out); }
   void operator()(CopyBuffer& s) { read(s.in), write(s.out); }
   void operator()(ListKeys& s) { write(s.out); }
+  void operator()(StageRows& s) {
+    for (BufferId* id : {&s.all_keys, &s.live.flags, &s.live.offsets}) read(*id);
+    write(s.out);
+  }
+  void operator()(RoundPairs& s) {
+    for (BufferId* id : {&s.in, &s.live.flags, &s.live.offsets}) read(*id);
+    write(s.out);
+  }
   void operator()(RowMap& s) {
     for (BufferId& input : s.inputs) read(input);
     write(s.out);
   }
   void operator()(Contract& s) {
-    for (BufferId* id : {&s.lhs, &s.accumulate.matrix, &s.accumulate.scale, &s.all_keys, &s.live.flags, &s.live.offsets}) read(*id);
+    for (BufferId* id : {&s.lhs, &s.rhs.staged, &s.accumulate.matrix, &s.accumulate.scale, &s.all_keys, &s.live.flags, &s.live.offsets}) read(*id);
     write(s.out), write(s.column_max);
   }
   void operator()(Sweep& s) {
@@ -86,6 +95,11 @@ class Printer {
   void operator()(const FillBuffer& s) { line(fmt::format("{} = fill {}", name(s.out), s.value)); }
   void operator()(const CopyBuffer& s) { line(fmt::format("{} = {}", name(s.out), name(s.in))); }
   void operator()(const ListKeys& s) { line(fmt::format("{} = list every key of {}", name(s.out), text(s.tensor))); }
+  void operator()(const StageRows& s) {
+    const BufferId list = s.live.offsets == kNoBuffer ? s.all_keys : s.live.offsets;
+    line(fmt::format("{} = {}[{}]", name(s.out), text(s.tensor), name(list)));
+  }
+  void operator()(const RoundPairs& s) { line(fmt::format("{} = pairs of {}", name(s.out), name(s.in))); }
   void operator()(const RowMap& s) {
     const Expr named = substitute(s.expr, [&](const ExprNode& node) -> Expr {
       return node.op == Op::Arg ? var(name(s.inputs.at(static_cast<size_t>(node.integer))), node.type) : nullptr;
@@ -94,9 +108,10 @@ class Printer {
   }
   void operator()(const Contract& s) {
     const bool dims = s.kind == Contraction::OverDims;
-    std::string call = fmt::format("{} = {} . {}{}", name(s.out), name(s.lhs), text(s.rhs.tensor), times(s.rhs.softmax_scale, s.rhs.factor));
+    const std::string rhs = s.rhs.staged == kNoBuffer ? text(s.rhs.tensor) : name(s.rhs.staged);
+    std::string call = fmt::format("{} = {} . {}{}", name(s.out), name(s.lhs), rhs, times(s.rhs.softmax_scale, s.rhs.factor));
     if (s.accumulate.matrix != kNoBuffer) call += " + " + scaled(s.accumulate);
-    call += dims ? " over dims" : " over keys of " + name(s.live.offsets == kNoBuffer ? s.all_keys : s.live.offsets);
+    call += dims ? " over dims" : " over keys" + keys_of(s);
     if (s.column_max != kNoBuffer) call += ", max -> " + name(s.column_max);
     line(fmt::format("{}  // {} columns x {} vectors in registers", call, s.tile_columns, program_.vectors()));
   }
@@ -137,6 +152,10 @@ class Printer {
   void operator()(const StoreRows& s) { line(fmt::format("{}[q] = {}", text(s.tensor), scaled(s.in))); }
 
  private:
+  std::string keys_of(const Contract& s) const {
+    const BufferId list = s.live.offsets == kNoBuffer ? s.all_keys : s.live.offsets;
+    return list == kNoBuffer ? "" : " of " + name(list);
+  }
   static std::string slots(const Expr& slot, const Expr& allowed) {
     return fmt::format("values[q, {}]{}", print(slot), allowed ? ", in partial steps where " + print(allowed) : "");
   }
@@ -170,15 +189,28 @@ void visit_buffers(const ScheduledStatement& statement, const std::function<void
   visit_buffers(copy, std::function<void(BufferId&, Access)>([&](BufferId& id, Access access) { visit(id, access); }));
 }
 
+int64_t ScheduledProgram::needed(const Buffer& buffer) const {
+  constexpr int64_t kReal = sizeof(float), kInteger = sizeof(int64_t);  // a pair is as wide as a real
+  const int64_t columns = buffer.element == Element::Pairs ? (buffer.columns + 1) / 2 : buffer.columns;
+  switch (buffer.kind) {
+    case BufferKind::Matrix: case BufferKind::Row: return columns * tile_rows * kReal;
+    case BufferKind::Staged: return columns * buffer.width * kReal;
+    case BufferKind::Sink: return buffer.columns * kReal;
+    case BufferKind::Flags: return buffer.columns;
+    case BufferKind::Offsets: case BufferKind::Frame: break;
+  }
+  return buffer.columns * kInteger;
+}
+
 std::string print(const ScheduledProgram& program) {
   std::vector<std::string> names = program.int_params;
   names.insert(names.end(), program.real_params.begin(), program.real_params.end());
   for (const TableDeclaration& table : program.tables) names.push_back(table.name + "[]");
-  std::string out = fmt::format("{} for {}: {} rows in {} vectors, tiles of {} keys, {} bytes of scratch{}\n", program.name,
-                                program.target.to_string(), program.tile_rows, program.vectors(), program.tile_keys,
+  std::string out = fmt::format("{} for {}{}: {} rows in {} vectors, tiles of {} keys, {} bytes of scratch{}\n", program.name,
+                                program.target.to_string(), program.dtype == DType::Float32 ? "" : " on " + heddle::to_string(program.dtype), program.tile_rows, program.vectors(), program.tile_keys,
                                 program.scratch_bytes, names.empty() ? "" : fmt::format(", parameters {}", fmt::join(names, ", ")));
   for (const Buffer& buffer : program.buffers) {
-    out += fmt::format("  {:<16} {:<8} {:>5} columns at {:>6}, {} bytes\n", buffer.name, text(buffer.kind), buffer.columns, buffer.offset,
+    out += fmt::format("  {:<16} {:<8} {:>5} columns at {:>6}, {} bytes\n", buffer.name, text(buffer), buffer.columns, buffer.offset,
                        buffer.bytes);
   }
   Printer printer(program);

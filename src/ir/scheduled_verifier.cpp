@@ -4,6 +4,7 @@
 
 #include "heddle/error.h"
 #include "src/ir/scheduled_program.h"
+#include "src/support/half.h"
 
 namespace heddle::ir {
 namespace {
@@ -16,6 +17,7 @@ class Verifier {
 
   void run() {
     require(program_.tile_rows > 0 && program_.tile_rows % program_.lanes() == 0, "rows fill whole vectors");
+    require(support::is_operand_type(program_.dtype), "tensors are float32, bfloat16 or float16");
     require(program_.tile_keys > 0 && program_.head_dim > 0 && program_.value_dim > 0, "sizes are positive");
     buffers();
     operand(program_.frame, BufferKind::Frame, 5);
@@ -25,7 +27,9 @@ class Verifier {
 
   void operator()(const PackRows& s) {
     require(s.tensor == TensorId::Q, "packed rows are query rows");
-    matrix(s.out, 1);
+    operand(s.out, BufferKind::Matrix, 1);
+    if (!pairs(s.out)) return;
+    require(program_.multiplies_pairs() && !s.softmax_scale && s.factor == 1, "pairs are packed as they are");
   }
   void operator()(const FillBuffer& s) { rows_or_matrix(s.out); }
   void operator()(const CopyBuffer& s) {
@@ -36,6 +40,19 @@ class Verifier {
     operand(s.out, BufferKind::Offsets, 1);
     require(s.tensor == TensorId::K || s.tensor == TensorId::V, "listed keys are rows of K or V");
   }
+  void operator()(const StageRows& s) {
+    require(loop_ != nullptr, "rows of keys are staged in loops");
+    require(s.tensor == TensorId::K || s.tensor == TensorId::V, "staged rows are those of K or V");
+    const int64_t keys = program_.keys_per_step(*loop_);
+    staged(s.out, s.tensor, keys), operand(s.all_keys, BufferKind::Offsets, keys);
+    optional(s.live.offsets, BufferKind::Offsets, keys);
+  }
+  void operator()(const RoundPairs& s) {
+    require(loop_ != nullptr && program_.multiplies_pairs(), "pairs are made in loops, for dot products");
+    matrix(s.in, program_.keys_per_step(*loop_)), operand(s.out, BufferKind::Matrix, buffer(s.in).columns);
+    require(pairs(s.out), "rounding makes pairs");
+    optional(s.live.offsets, BufferKind::Offsets, program_.keys_per_step(*loop_));
+  }
   void operator()(const RowMap& s) {
     for (BufferId input : s.inputs) operand(input, BufferKind::Row, 1);
     operand(s.out, BufferKind::Row, 1);
@@ -43,19 +60,26 @@ class Verifier {
   }
   void operator()(const Contract& s) {
     require(loop_ != nullptr, "contracts stand in loops: they need keys");
-    require(s.rhs.tensor == TensorId::K || s.rhs.tensor == TensorId::V, "operands in place are K and V");
+    require(s.rhs.tensor == TensorId::K || s.rhs.tensor == TensorId::V, "right operands are K and V");
     const int live_registers = s.tile_columns * program_.vectors() + program_.vectors() + 1;
     const bool fits = s.tile_columns == 1 || live_registers <= program_.target.vector_registers();
     require(s.tile_columns > 0 && fits, "a register tile keeps to the registers");
-    const int64_t keys = program_.keys_per_step(*loop_), dims = tensor_dims(s.rhs.tensor);
+    const int64_t keys = program_.keys_per_step(*loop_), dims = program_.dims(s.rhs.tensor);
     const bool over_dims = s.kind == Contraction::OverDims;
     exactly(s.lhs, over_dims ? dims : keys), exactly(s.out, over_dims ? keys : dims);
     require(!over_dims || s.accumulate.matrix == kNoBuffer, "contracts over dims start from 0");
     if (s.accumulate.matrix != kNoBuffer) exactly(s.accumulate.matrix, buffer(s.out).columns);
     require(s.lhs != s.out, "contracts do not overwrite their left operand");
     optional(s.accumulate.scale, BufferKind::Row, 1), optional(s.column_max, BufferKind::Row, 1);
+    if (s.rhs.staged == kNoBuffer) {
+      require(program_.dtype == DType::Float32 || (pairs(s.lhs) && over_dims), "operands in place are f32 in memory, or pairs of dims");
+      if (!over_dims) operand(s.all_keys, BufferKind::Offsets, keys);
+    } else {
+      staged(s.rhs.staged, s.rhs.tensor, keys);
+      require(pairs(s.lhs) == pairs(s.rhs.staged), "both operands are pairs, or none is");
+    }
+    require(!pairs(s.out) && (!pairs(s.lhs) || program_.multiplies_pairs()), "dot products take pairs and make reals");
     if (over_dims) return;
-    operand(s.all_keys, BufferKind::Offsets, keys);
     optional(s.live.offsets, BufferKind::Offsets, keys);
   }
   void operator()(const Sweep& s) {
@@ -148,14 +172,10 @@ class Verifier {
     int64_t end = 0;
     for (const Buffer* buffer : order) {
       require(buffer->offset % kAlignment == 0, "buffers are aligned");
-      require(buffer->offset >= end && buffer->bytes >= needed(*buffer), "buffers are disjoint and large enough");
+      require(buffer->offset >= end && buffer->bytes >= program_.needed(*buffer), "buffers are disjoint and large enough");
       end = buffer->offset + buffer->bytes;
     }
     require(end <= program_.scratch_bytes, "buffers lie inside scratch");
-  }
-  int64_t needed(const Buffer& buffer) const {
-    if (buffer.kind == BufferKind::Matrix || buffer.kind == BufferKind::Row) return buffer.columns * program_.tile_rows * 4;
-    return buffer.columns * (buffer.kind == BufferKind::Flags ? 1 : buffer.kind == BufferKind::Sink ? 4 : 8);
   }
 
   const Buffer& buffer(BufferId id) const {
@@ -166,12 +186,17 @@ class Verifier {
     require(buffer(id).kind == kind && buffer(id).columns >= columns, "operands have the kind and size their use needs");
   }
   void optional(BufferId id, BufferKind kind, int64_t columns) const { if (id != kNoBuffer) operand(id, kind, columns); }
-  void matrix(BufferId id, int64_t columns) const { operand(id, BufferKind::Matrix, columns); }
+  bool pairs(BufferId id) const { return buffer(id).element == Element::Pairs; }
+  void matrix(BufferId id, int64_t columns) const {
+    operand(id, BufferKind::Matrix, columns);
+    require(!pairs(id), "pairs are for dot products alone");
+  }
   void exactly(BufferId id, int64_t columns) const {
     require(buffer(id).kind == BufferKind::Matrix && buffer(id).columns == columns, "matrices have the columns their use needs");
   }
   void rows_or_matrix(BufferId id) const {
     require(buffer(id).kind == BufferKind::Matrix || buffer(id).kind == BufferKind::Row, "fills and copies are of reals");
+    require(!pairs(id), "pairs are for dot products alone");
   }
   void values(BufferId slots, const Expr& slot) const {
     require(loop_ != nullptr, "columns of values belong to the steps of a loop");
@@ -179,7 +204,10 @@ class Verifier {
     operand(program_.sink, BufferKind::Sink, program_.tile_keys);
     require(slot && slot->type == Type::Int, "slots are Int");
   }
-  int64_t tensor_dims(TensorId tensor) const { return tensor == TensorId::V ? program_.value_dim : program_.head_dim; }
+  void staged(BufferId id, TensorId tensor, int64_t keys) const {
+    operand(id, BufferKind::Staged, keys);
+    require(buffer(id).width == program_.dims(tensor), "staged rows are as wide as the tensor's");
+  }
 
   void define(int local) { require(locals_.insert(local).second, "locals are defined once"); }
   void use(int local) const { require(locals_.contains(local), "locals are defined before use"); }

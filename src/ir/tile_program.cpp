@@ -131,8 +131,9 @@ std::string print(const TileProgram& program) {
   names.insert(names.end(), program.real_params.begin(), program.real_params.end());
   for (const TableDeclaration& table : program.tables) names.push_back(table.name + "[]");
   const std::string parameters = names.empty() ? "" : fmt::format(", parameters {}", fmt::join(names, ", "));
-  return fmt::format("{}: block of {} rows, tiles of {} keys, steps of {} keys, head_dim {}, value_dim {}{}\n{}", program.name,
-                     program.tile_rows, program.tile_keys, program.keys_per_step, program.head_dim, program.value_dim, parameters,
+  const std::string dtype = program.dtype == DType::Float32 ? "" : ", " + heddle::to_string(program.dtype);
+  return fmt::format("{}: block of {} rows, tiles of {} keys, steps of {} keys, head_dim {}, value_dim {}{}{}\n{}", program.name,
+                     program.tile_rows, program.tile_keys, program.keys_per_step, program.head_dim, program.value_dim, dtype, parameters,
                      printer.out());
 }
 

@@ -1,7 +1,7 @@
 // Tile IR: what one block of a kernel does, without threads, lanes, warps or unrolling.
 //
 // Values (SSA, each defined once):
-//  - Tile: a staged operand [rows x cols] read from a tensor, e.g. the query rows or the keys of a step.
+//  - Tile: a staged operand [rows x cols] read from a tensor, e.g. the query rows or the keys of a step; TileProgram::dtype in memory.
 //  - Fragment: a computed f32 matrix [rows x cols] owned by the block, e.g. scores (block rows x keys of the step).
 //  - Row: one f32 per block row, e.g. the running maximum.
 // Block coordinates are b, h, qb; block rows are q = qb * tile_rows + r. Rows with q >= Sq do not exist: implementations may compute
@@ -72,7 +72,7 @@ struct LoadValues { ValueId out; Expr slot, allowed; };
 /// The softmax in base 2 of each row's first `count` values, in place; 0 in its slots beyond. `lse`: a Row, in natural logarithms. A row
 /// without values, or with none but -inf, becomes 0 and has LSE -inf. Outside of loops.
 struct SoftmaxValues { ValueId lse; Expr count; };
-/// tensor[b, h, q, :] = in for existing rows (O from a Fragment, Lse from a Row).
+/// tensor[b, h, q, :] = in for existing rows (O from a Fragment, rounded to TileProgram::dtype; Lse from a Row, f32).
 struct Store { TensorId tensor; ValueId in; };
 
 // The closed set of statements, in one place.
@@ -85,6 +85,7 @@ struct Statement {
 
 struct TileProgram {
   std::string name;            ///< Readable family name, e.g. "attention_fused".
+  DType dtype = DType::Float32;  ///< Elements of Q, K, V and O in memory; an Mma may round a computed operand to it, and to nothing narrower.
   int64_t tile_rows = 32, tile_keys = 16, head_dim = 64, value_dim = 64;
   int64_t keys_per_step = 96;  ///< Wish of the plan; a schedule may take fewer.
   std::vector<std::string> int_params, real_params;

@@ -6,6 +6,7 @@
 #include "heddle/error.h"
 #include "src/ir/rewrite.h"
 #include "src/ir/tile_program.h"
+#include "src/support/half.h"
 
 namespace heddle::ir {
 namespace {
@@ -152,6 +153,7 @@ class Verifier {
     const TileProgram& p = program_;
     require(p.tile_rows > 0 && p.tile_keys > 0, "tile sizes are positive");
     require(p.head_dim > 0 && p.value_dim > 0, "head dims are positive");
+    require(support::is_operand_type(p.dtype), "tensors are float32, bfloat16 or float16");
     require(p.keys_per_step >= p.tile_keys, "a step holds a tile");
   }
   void declarations() const {

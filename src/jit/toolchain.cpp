@@ -1,10 +1,15 @@
 #include "src/jit/toolchain.h"
 
+#include <llvm/IR/DiagnosticHandler.h>
+#include <llvm/IR/DiagnosticInfo.h>
+#include <llvm/IR/DiagnosticPrinter.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/TargetParser/Host.h>
+#include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 
@@ -62,6 +67,42 @@ std::unique_ptr<llvm::TargetMachine> machine(const Target& target, int codegen_l
   return machine;
 }
 
+/// Keeps what LLVM complains about, which would end the process otherwise.
+class Complaints : public llvm::DiagnosticHandler {
+ public:
+  explicit Complaints(std::string& errors) : errors_(errors) {}
+  bool handleDiagnostics(const llvm::DiagnosticInfo& info) override {
+    if (info.getSeverity() != llvm::DS_Error) return true;
+    llvm::raw_string_ostream stream(errors_);
+    llvm::DiagnosticPrinterRawOStream printer(stream);
+    info.print(printer);
+    stream << '\n';
+    return true;
+  }
+
+ private:
+  std::string& errors_;
+};
+
+/// Writes the code to a new file among the temporary ones; gives its name, or why there is none.
+std::string kept(const codegen::SourceUnit& unit) {
+  std::error_code error;
+  std::string path = (std::filesystem::temp_directory_path(error) / "heddle-refused-XXXXXX.ll").string();
+  const int file = error ? -1 : mkstemps(path.data(), 3);
+  if (file < 0) return "not kept: no temporary file can be made";
+  llvm::raw_fd_ostream stream(file, true);
+  stream << codegen::print(unit);
+  stream.close();
+  if (!stream.has_error()) return path;
+  stream.clear_error();
+  return "not kept: " + path + " cannot be written";
+}
+
+[[noreturn]] void refused(const codegen::SourceUnit& unit, std::string complaints) {
+  while (complaints.ends_with('\n')) complaints.pop_back();
+  throw ToolchainError("LLVM refuses to compile " + (unit.origin.empty() ? unit.symbol : unit.origin) + "\ngenerated code: " + kept(unit), complaints);
+}
+
 std::string generate(codegen::SourceUnit unit, llvm::CodeGenFileType kind, int codegen_level) {
   const std::unique_ptr<llvm::TargetMachine> generator = machine(unit.target, codegen_level);
   unit.module->setDataLayout(generator->createDataLayout());
@@ -72,7 +113,11 @@ std::string generate(codegen::SourceUnit unit, llvm::CodeGenFileType kind, int c
   if (generator->addPassesToEmitFile(passes, stream, nullptr, kind)) {
     throw ToolchainError("LLVM cannot write this kind of file for " + unit.target.to_string());
   }
+  std::string complaints;
+  unit.context->setDiagnosticHandler(std::make_unique<Complaints>(complaints));
   passes.run(*unit.module);
+  unit.context->setDiagnosticHandler(nullptr);
+  if (!complaints.empty()) refused(unit, complaints);
   return std::string(bytes.data(), bytes.size());
 }
 

@@ -212,7 +212,7 @@ class Placement {
   }
   bool same_shape(BufferId a, BufferId b) const {
     const ir::Buffer &x = program_.buffers[static_cast<size_t>(a)], &y = program_.buffers[static_cast<size_t>(b)];
-    return x.kind == y.kind && x.columns == y.columns;
+    return x.kind == y.kind && x.columns == y.columns && x.width == y.width && x.element == y.element;
   }
   bool ends_before(BufferId old, BufferId next) const {
     if (life(old).last < life(next).first) return true;
@@ -228,7 +228,7 @@ class Placement {
       if (place_[i] != static_cast<BufferId>(i)) continue;
       ir::Buffer buffer = program_.buffers[i];
       buffer.offset = end;
-      buffer.bytes = (bytes(buffer) + kAlignment - 1) / kAlignment * kAlignment;
+      buffer.bytes = (program_.needed(buffer) + kAlignment - 1) / kAlignment * kAlignment;
       end += buffer.bytes;
       index[i] = static_cast<BufferId>(kept.size());
       kept.push_back(buffer);
@@ -239,15 +239,6 @@ class Placement {
     each_statement(program_.body, [&](ScheduledStatement& statement) {
       ir::visit_buffers(statement, std::function<void(BufferId&, Access)>([&](BufferId& id, Access) { id = index[static_cast<size_t>(id)]; }));
     });
-  }
-  int64_t bytes(const ir::Buffer& buffer) const {
-    switch (buffer.kind) {
-      case BufferKind::Matrix:
-      case BufferKind::Row: return buffer.columns * program_.tile_rows * 4;
-      case BufferKind::Sink: return buffer.columns * 4;
-      case BufferKind::Flags: return buffer.columns;
-      default: return buffer.columns * 8;
-    }
   }
 
   ir::ScheduledProgram& program_;

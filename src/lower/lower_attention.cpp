@@ -35,6 +35,7 @@ class Lowering {
  public:
   explicit Lowering(const plan::KernelPlan& plan) : plan_(plan) {
     program_.name = plan.family == plan::Family::Fused ? "attention_fused" : "attention_three_kernels";
+    program_.dtype = plan.problem.dtype;
     program_.tile_rows = plan.tile_rows;
     program_.tile_keys = plan.tile_keys;
     program_.keys_per_step = std::max(plan.keys_per_step, plan.tile_keys);

@@ -33,6 +33,7 @@ ir::DecodeProgram lower_decode(const plan::KernelPlan& plan) {
   ir::DecodeProgram program;
   program.name = "attention_few_queries";
   program.target = plan.problem.target;
+  program.dtype = plan.problem.dtype;
   program.head_dim = plan.problem.head_dim;
   program.value_dim = plan.problem.value_dim;
   program.block_rows = plan.tile_rows;

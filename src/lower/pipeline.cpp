@@ -8,6 +8,7 @@
 #include "src/lower/lower_attention.h"
 #include "src/lower/lower_decode.h"
 #include "src/plan/decode_plan.h"
+#include "src/plan/gpu_plan.h"
 #include "src/plan/make_plan.h"
 #include "src/plan/split_passes.h"
 
@@ -53,13 +54,18 @@ void simplify_formulas(PipelineState& state) {
 
 void make_plan(PipelineState& state) {
   const std::optional<ir::ParameterOrder> parameters = state.plan.parameters;
+  if (state.gpu) {
+    state.plan = plan::make_gpu_plan(state.problem, state.gpu->target, state.gpu->dtype, *state.facts);
+    state.plan.parameters = parameters;
+    return;
+  }
   state.plan = state.problem.few_queries ? plan::make_decode_plan(state.problem, *state.facts) : plan::make_plan(state.problem, *state.facts);
   state.plan.parameters = parameters;
 }
 
-/// Passes over parts of a mask pay by full tiles; queries of few rows are bound by memory.
+/// Passes over parts of a mask pay by full tiles; queries of few rows are bound by memory, and each pass costs a GPU kernel two more steps.
 void split(PipelineState& state) {
-  if (!state.problem.few_queries) state.plan = plan::split_passes(state.plan, *state.facts);
+  if (!state.problem.few_queries && !state.gpu) state.plan = plan::split_passes(state.plan, *state.facts);
 }
 
 void lower(PipelineState& state) {
@@ -80,6 +86,17 @@ std::string plan_text(const PipelineState& state) { return plan::print(state.pla
 std::string program_text(const PipelineState& state) { return state.problem.few_queries ? ir::print(state.decode) : ir::print(state.tile); }
 void verify_plan(const PipelineState& state) { plan::verify(state.plan); }
 
+PipelineResult run(const ir::AttentionProblem& problem, const std::optional<GpuChoice>& gpu, const support::PassContext& context,
+                   std::shared_ptr<plan::TileFacts> facts) {
+  PipelineResult result;
+  result.state.problem = problem;
+  result.state.gpu = gpu;
+  result.state.parameters = ir::parameter_order(problem);
+  result.state.facts = facts ? std::move(facts) : std::make_shared<plan::AnalysedFacts>();
+  result.times = support::run_passes(pipeline(), result.state, context);
+  return result;
+}
+
 }  // namespace
 
 const std::vector<support::Pass<PipelineState>>& pipeline() {
@@ -95,12 +112,12 @@ const std::vector<support::Pass<PipelineState>>& pipeline() {
 
 PipelineResult run_pipeline(const ir::AttentionProblem& problem, const support::PassContext& context,
                             std::shared_ptr<plan::TileFacts> facts) {
-  PipelineResult result;
-  result.state.problem = problem;
-  result.state.parameters = ir::parameter_order(problem);
-  result.state.facts = facts ? std::move(facts) : std::make_shared<plan::AnalysedFacts>();
-  result.times = support::run_passes(pipeline(), result.state, context);
-  return result;
+  return run(problem, std::nullopt, context, std::move(facts));
+}
+
+PipelineResult run_pipeline(const ir::AttentionProblem& problem, const GpuChoice& gpu, const support::PassContext& context,
+                            std::shared_ptr<plan::TileFacts> facts) {
+  return run(problem, gpu, context, std::move(facts));
 }
 
 std::string facts_text(const PipelineState& state) {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <fmt/format.h>
 #include <map>
 #include <optional>
 #include <set>
@@ -58,7 +59,7 @@ class Scheduler {
   Scheduler(const ir::TileProgram& program, const Target& target) : program_(program), uses_(count_uses(program)) {
     ir::ScheduledProgram& out = draft_.program;
     out.name = program.name;
-    out.target = target;
+    out.target = target, out.dtype = program.dtype;
     out.tile_rows = program.tile_rows, out.tile_keys = program.tile_keys;
     out.head_dim = program.head_dim, out.value_dim = program.value_dim;
     out.int_params = program.int_params, out.real_params = program.real_params, out.tables = program.tables;
@@ -79,7 +80,13 @@ class Scheduler {
 
   void operator()(const ir::Stage& s) {
     tiles_[s.out] = s;
-    if (s.tensor == ir::TensorId::Q) emit(ir::PackRows{s.out, s.tensor, s.softmax_scale, s.factor});
+    if (s.tensor != ir::TensorId::Q) return;
+    if (draft_.program.multiplies_pairs()) {  // as they are: factors multiply the sums of products
+      draft_.program.buffers[static_cast<size_t>(s.out)].element = ir::Element::Pairs;
+      emit(ir::PackRows{s.out, s.tensor});
+    } else {
+      emit(ir::PackRows{s.out, s.tensor, s.softmax_scale, s.factor});
+    }
   }
   void operator()(const ir::Fill& s) { emit(ir::FillBuffer{s.out, s.value}); }
   void operator()(const ir::Map& s) {
@@ -131,10 +138,10 @@ class Scheduler {
   }
   int64_t steps() const { return std::max<int64_t>(1, program_.keys_per_step / program_.tile_keys); }
   ir::Buffer value_buffer(const ir::ValueInfo& value) const {
-    return {value.name, value.kind == ValueKind::Row ? ir::BufferKind::Row : ir::BufferKind::Matrix, columns(value.cols), 0, 0};
+    return {value.name, value.kind == ValueKind::Row ? ir::BufferKind::Row : ir::BufferKind::Matrix, columns(value.cols)};
   }
   BufferId buffer(const std::string& name, ir::BufferKind kind, int64_t count) {
-    draft_.program.buffers.push_back({name, kind, count, 0, 0});
+    draft_.program.buffers.push_back({name, kind, count});
     return static_cast<BufferId>(draft_.program.buffers.size()) - 1;
   }
 
@@ -200,6 +207,8 @@ class Scheduler {
   void store_live(ValueId value, const Live& live);
   void find_live(const ir::Body& body);
   BufferId all_keys(ir::TensorId tensor);
+  void stage_rows(ir::Contract& contract, ir::Element element);
+  void take_pairs(ir::Contract& contract, ValueId lhs);
 
   const ir::TileProgram& program_;
   ScheduleDraft draft_;
@@ -337,6 +346,32 @@ BufferId Scheduler::all_keys(ir::TensorId tensor) {
   return all_keys_[tensor] = list;
 }
 
+/// Puts the rows that the contract reads where it finds them.
+void Scheduler::stage_rows(ir::Contract& contract, ir::Element element) {
+  const ir::TensorId tensor = contract.rhs.tensor;
+  contract.rhs.staged = buffer(fmt::format("{}.staged", ir::text(tensor)), ir::BufferKind::Staged, columns(Extent::StepKeys));
+  draft_.program.buffers.back().width = draft_.program.dims(tensor);
+  draft_.program.buffers.back().element = element;
+  emit(ir::StageRows{contract.rhs.staged, tensor, all_keys(tensor), contract.live});
+}
+
+/// Both operands as pairs of bfloat16: rows of K are that already, V and fragments are made it.
+void Scheduler::take_pairs(ir::Contract& contract, ValueId lhs) {
+  const auto query = tiles_.find(lhs);
+  if (query != tiles_.end()) {
+    contract.rhs.softmax_scale = contract.rhs.softmax_scale || query->second.softmax_scale;
+    contract.rhs.factor *= query->second.factor;
+    return;
+  }
+  const bool over_keys = contract.kind == ir::Contraction::OverKeys;
+  if (!over_keys || contract.rhs.softmax_scale || contract.rhs.factor != 1) return stage_rows(contract, ir::Element::F32);
+  const BufferId pairs = buffer(info(lhs).name + ".pairs", ir::BufferKind::Matrix, columns(Extent::StepKeys));
+  draft_.program.buffers.back().element = ir::Element::Pairs;
+  emit(ir::RoundPairs{pairs, contract.lhs, contract.live});
+  contract.lhs = pairs;
+  stage_rows(contract, ir::Element::Pairs);
+}
+
 void Scheduler::operator()(const ir::Mma& s) {
   flush();
   const auto rhs = tiles_.find(s.rhs);
@@ -352,7 +387,6 @@ void Scheduler::operator()(const ir::Mma& s) {
   contract.lhs = s.lhs;
   contract.rhs = {rhs->second.tensor, rhs->second.softmax_scale, rhs->second.factor};
   contract.tile_columns = register_columns(draft_.program);
-  if (!s.rhs_transposed) contract.all_keys = all_keys(rhs->second.tensor);
   if (s.live) {
     const auto live = std::find_if(live_.begin(), live_.end(), [&](const Live& l) { return l.user == &s; });
     contract.live = live->keys;
@@ -369,6 +403,13 @@ void Scheduler::operator()(const ir::Mma& s) {
   }
   consume(s.lhs), consume(s.rhs);
   if (s.accumulate != kNoValue) contract.accumulate = scaled(s.accumulate);
+  if (draft_.program.multiplies_pairs()) {
+    take_pairs(contract, s.lhs);
+  } else if (program_.dtype != DType::Float32) {
+    stage_rows(contract, ir::Element::F32);
+  } else if (!s.rhs_transposed) {
+    contract.all_keys = all_keys(rhs->second.tensor);
+  }
   emit(contract);
 }
 

@@ -27,6 +27,16 @@ double share_of_peak(const RegisterTile& tile, const CpuCosts& costs) {
   return tile.vectors == 1 ? costs.one_vector : tile.vectors == 2 ? costs.two_vectors : costs.more_vectors;
 }
 
+/// Dot products take two dims or keys at a time.
+bool multiplies_pairs(const ir::AttentionProblem& problem) { return problem.dtype == DType::BFloat16 && problem.target.bfloat16_dots; }
+
+/// Cycles a key and vector of rows that the products take beside multiply-adds: rows of 16 bits are staged once a row block.
+double staging(const ir::AttentionProblem& problem, double vectors, const CpuCosts& costs) {
+  if (problem.dtype == DType::Float32) return 0;
+  const int64_t staged = multiplies_pairs(problem) ? problem.value_dim : problem.head_dim + problem.value_dim;
+  return static_cast<double>(staged) / problem.target.lanes() * costs.stage / vectors;
+}
+
 }  // namespace
 
 RegisterTile register_tile(const Target& target, int64_t rows) {
@@ -57,8 +67,8 @@ double price(const ir::AttentionProblem& problem, const GridWork& work, const Cp
   const RegisterTile tile = register_tile(problem.target, work.tile_rows);
   const double vectors = static_cast<double>(work.tile_rows) / problem.target.lanes(), keys = static_cast<double>(work.tile_keys);
   const double head_dim = static_cast<double>(problem.head_dim), value_dim = static_cast<double>(problem.value_dim);
-  const double dims = head_dim + value_dim, fma = 1 / (costs.fmas_per_cycle * share_of_peak(tile, costs));
-  const double score = dims * fma + costs.softmax + formula_cycles(problem.score, costs);
+  const double dims = head_dim + value_dim, fma = 1 / (costs.fmas_per_cycle * share_of_peak(tile, costs) * (multiplies_pairs(problem) ? 2 : 1));
+  const double score = dims * fma + costs.softmax + formula_cycles(problem.score, costs) + staging(problem, vectors, costs);
   double cycles = costs.block * dims * static_cast<double>(work.blocks);
   for (size_t i = 0; i < work.passes.size(); ++i) {
     const PassWork& pass = work.passes[i];

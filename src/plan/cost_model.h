@@ -34,6 +34,7 @@ struct CpuCosts {
   double softmax = 6;                ///< Cycles a vector of scores: running maximum, exponential, sum.
   double operation = 0.5;            ///< Cycles a vector and operation of a mask or score formula.
   double function = 6;               ///< Cycles a vector and exp, tanh, ... of a score formula.
+  double stage = 1.5;                ///< Cycles a row of K or V and vector of its 16-bit elements, in every row block: widening or pairing.
   double mask_pass = 1;              ///< Cycles a vector of scores in a partial tile beside its operations: load, blend, store.
   double tail = 0.5;                 ///< Extra time of a key outside whole register tiles, relative to one inside.
   double step = 1.5;                 ///< Cycles a vector and value dim in a step: rescaling the output.

@@ -42,7 +42,7 @@ int64_t visited_keys(const KernelPlan& plan) {
 }
 
 double stream_cycles(const ir::AttentionProblem& problem, int64_t keys) {
-  return static_cast<double>(keys * (problem.head_dim + problem.value_dim)) * sizeof(float) / kBytesPerCycle;
+  return static_cast<double>(keys * (problem.head_dim + problem.value_dim) * size_of(problem.dtype)) / kBytesPerCycle;
 }
 
 /// The same query in row blocks: one row of a block is used, and every head of the group reads K and V.

@@ -45,7 +45,7 @@ std::string as_sentence(std::string text) {
 
 void verify(const KernelPlan& plan) {
   require(plan.tile_rows > 0 && plan.tile_keys > 0, "tile sizes are positive");
-  require(plan.problem.few_queries || plan.tile_rows % plan.problem.target.lanes() == 0, "rows of a block are a multiple of the lanes");
+  require(plan.problem.few_queries || !plan.gpu.empty() || plan.tile_rows % plan.problem.target.lanes() == 0, "rows of a block are a multiple of the lanes");
   require(plan.keys_per_step >= plan.tile_keys && plan.keys_per_step % plan.tile_keys == 0, "steps are whole tiles");
   require(plan.ranks >= 1, "at least one rank");
   for (const PassPlan& pass : plan.passes) {
@@ -60,7 +60,7 @@ std::string print(const KernelPlan& plan) {
   std::string out = fmt::format("{}, one block per {}\n", how, block_text(plan));
   out += fmt::format("  tiles {} x {}, steps of {} keys, head_dim {}, value_dim {}{}, target {}, ranks {}\n", plan.tile_rows,
                      plan.tile_keys, plan.keys_per_step, plan.problem.head_dim, plan.problem.value_dim,
-                     plan.problem.lse ? ", with LSE" : "", plan.problem.target.to_string(), plan.ranks);
+                     plan.problem.lse ? ", with LSE" : "", plan.gpu.empty() ? plan.problem.target.to_string() : plan.gpu, plan.ranks);
   if (plan.problem.score) out += fmt::format("  score {}\n", ir::print(plan.problem.score));
   if (plan.passes.empty()) out += "  no pass: no pair is allowed, O = 0, LSE = -inf\n";
   for (size_t i = 0; i < plan.passes.size(); ++i) out += print_pass(plan.passes[i], i);

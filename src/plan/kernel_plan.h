@@ -42,6 +42,7 @@ struct Alternative {
 
 struct KernelPlan {
   ir::AttentionProblem problem;
+  std::string gpu;              ///< The GPU target ("cuda:sm_80") that the plan is for; empty: problem.target.
   Family family = Family::Fused;
   /// Argument order of the kernel where formula rewrites dropped or renamed parameters; unset: that of `problem`.
   std::optional<ir::ParameterOrder> parameters;

@@ -26,7 +26,17 @@ struct Feature {
 #define HEDDLE_HAS(name) false
 #endif
 
-std::vector<Feature> needed_features(CpuLevel level) {
+/// Whether dot products of bfloat16 are worth their name here.
+bool has_fast_dots() {
+#if defined(__x86_64__)
+  return __builtin_cpu_is("amd") != 0;
+#else
+  return false;
+#endif
+}
+
+std::vector<Feature> needed_features(const Target& target) {
+  const CpuLevel level = target.level;
 #if defined(__x86_64__)
   __builtin_cpu_init();
 #endif
@@ -42,6 +52,7 @@ std::vector<Feature> needed_features(CpuLevel level) {
     features.push_back({"avx512dq", HEDDLE_HAS("avx512dq")});
     features.push_back({"avx512vl", HEDDLE_HAS("avx512vl")});
   }
+  if (target.bfloat16_dots) features.push_back({"avx512bf16", HEDDLE_HAS("avx512bf16")});
   return features;
 }
 
@@ -72,12 +83,12 @@ std::string Target::to_string() const {
     case CpuLevel::Avx2: return "cpu:avx2";
     case CpuLevel::Avx512: break;
   }
-  return "cpu:avx512";
+  return bfloat16_dots ? "cpu:avx512-bf16" : "cpu:avx512";
 }
 
 std::string Target::features() const {
   std::string text;
-  for (const Feature& feature : needed_features(level)) text += fmt::format("{}+{}", text.empty() ? "" : ",", feature.name);
+  for (const Feature& feature : needed_features(*this)) text += fmt::format("{}+{}", text.empty() ? "" : ",", feature.name);
   return text;
 }
 
@@ -94,12 +105,13 @@ Target Target::host() {
   const std::vector<Target> targets = all();
   std::string why;
   for (auto target = targets.rbegin(); target != targets.rend(); ++target) {
+    if (target->bfloat16_dots && !has_fast_dots()) continue;
     if (target->runs_here(&why)) return *target;
   }
   throw ToolchainError(fmt::format("this processor cannot run Heddle's kernels: {}", why));
 }
 
-std::vector<Target> Target::all() { return {{CpuLevel::Aarch64}, {CpuLevel::X86_64}, {CpuLevel::Avx2}, {CpuLevel::Avx512}}; }
+std::vector<Target> Target::all() { return {{CpuLevel::Aarch64}, {CpuLevel::X86_64}, {CpuLevel::Avx2}, {CpuLevel::Avx512}, {CpuLevel::Avx512, true}}; }
 
 bool Target::runs_here(std::string* why) const {
   if ((level == CpuLevel::Aarch64) != kArm) {
@@ -107,7 +119,7 @@ bool Target::runs_here(std::string* why) const {
     return false;
   }
   std::vector<std::string> missing;
-  for (const Feature& feature : needed_features(level)) {
+  for (const Feature& feature : needed_features(*this)) {
     if (!feature.here) missing.push_back(feature.name);
   }
   if (why && !missing.empty()) *why = fmt::format("the processor or the operating system lacks {}", support::list(missing));

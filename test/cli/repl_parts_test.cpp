@@ -91,6 +91,84 @@ TEST(ReplSession, AWrongFormulaChangesNothing) {
   EXPECT_EQ(session.mask("a", true).text(), "k <= q");
 }
 
+TEST(ReplSession, TablesComeFromListsFilesAndFormulas) {
+  Session session;
+  const test::Folder folder;
+  test::write_file(folder / "doc.txt", "0 0 1\n1 2");
+  session.define_table("doc", folder / "doc.txt");
+  session.define_table("allowed", "[[true, false], [true, true]]");
+  session.define_table("wide", "[5000000000, -1]");
+  session.define_table("bias", "[[0.5, 1], [2, -3e2]]");
+  EXPECT_EQ(summary(session.elements("doc")), "int32 [5]: 0, 0, 1, 1, 2");
+  EXPECT_EQ(summary(session.elements("allowed")), "bool [2, 2]: 1, 0, 1, 1");
+  EXPECT_EQ(summary(session.elements("wide")), "int64 [2]: 5000000000, -1");
+  EXPECT_EQ(summary(session.elements("bias")), "float32 [2, 2]: 0.5, 1, 2, -300");
+  EXPECT_EQ(session.mask("doc[q] == doc[k] && allowed[0, 1]==1", true).text(), "doc[q] == doc[k] && allowed[0, 1] == 1");
+  EXPECT_EQ(session.tables().at("bias").statement(), "table bias = [[0.5, 1], [2, -3e2]]");
+}
+
+TEST(ReplSession, FilledTablesFollowSettingsAndParameters) {
+  Session session;
+  session.settings.sq = 3, session.settings.sk = 5, session.settings.heads = 2;
+  session.let("n", parse_parameter("n", "2"));
+  session.define_table("doc[k]", "k / n");
+  session.define_table("bias[h, q]", "-0.5 * (h + 1) * q");
+  session.define_table("last[q]", "Sk - 1");
+  EXPECT_EQ(summary(session.elements("doc")), "int32 [5]: 0, 0, 1, 1, 2");
+  EXPECT_EQ(summary(session.elements("bias")), "float32 [2, 3]: -0, -0.5, -1, -0, -1, -2");
+  EXPECT_EQ(summary(session.elements("last")), "int32 [3]: 4, 4, 4");
+  session.let("n", parse_parameter("n", "dynamic 4"));
+  session.settings.sk = 20;
+  EXPECT_EQ(summary(session.elements("doc")), "int32 [20]: 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, ...");
+  EXPECT_EQ(session.tables().at("bias").statement(), "table bias[h, q] = -0.5 * (h + 1) * q");
+  session.settings.sk = 1 << 30;
+  EXPECT_EQ(message_of([&] { session.elements("doc"); }),
+            "table doc: 1073741824 elements; a formula fills at most 16777216\nhint: set smaller lengths, or use a file");
+}
+
+TEST(ReplSession, ValuesAreThoseThatTheFormulasName) {
+  Session session;
+  session.settings.sq = 4;
+  session.let("w", parse_parameter("w", "dynamic 3"));
+  session.let("c", parse_parameter("c", "dynamic-real 1.5"));
+  session.let("unused", parse_parameter("unused", "dynamic"));
+  session.let("n", parse_parameter("n", "2"));
+  session.define_table("doc[k]", "k / n");
+  session.define_table("other[k]", "k");
+  const Values values = session.values({session.mask("q - k < w && doc[q] == doc[k] && k != n", false).node(), session.score("s * c", false).node()});
+  EXPECT_EQ(values.ints, (std::map<std::string, int64_t>{{"w", 3}}));
+  EXPECT_EQ(values.reals, (std::map<std::string, double>{{"c", 1.5}}));
+  ASSERT_EQ(values.tables.size(), 1u);
+  EXPECT_EQ(summary(values.tables.at("doc")), "int32 [4]: 0, 0, 1, 1");
+  EXPECT_EQ(message_of([&] { session.values({session.mask("k < unused", false).node()}); }),
+            "the dynamic parameter 'unused' has no value\nhint: give it one: let unused = dynamic 256");
+}
+
+TEST(ReplSession, WrongTablesChangeNothing) {
+  Session session;
+  session.define_table("doc", "[1, 2]");
+  const std::vector<std::tuple<const char*, const char*, const char*>> mistakes = {
+      {"doc", "[1, 2", "table doc: the list is no list of numbers\nhint: expected for example [0, 0, 1], or [[1, 2], [3, 4]]"},
+      {"doc", "[1, [2]]", "table doc: the list mixes numbers and lists\nhint: expected the same depth everywhere"},
+      {"doc", "[[1], 2]", "table doc: the list mixes numbers and lists\nhint: expected the same depth everywhere"},
+      {"doc", "[[1, 2], [3]]", "table doc: the list has rows of 2 and of 1 elements\nhint: expected rows of the same length"},
+      {"doc", "[1, true]", "table doc: the list mixes numbers with true and false\nhint: write 1 and 0"},
+      {"doc", "[1, \"a\"]", "table doc: the list has the element \"a\"\nhint: expected 64-bit integers, reals, or true and false"},
+      {"doc", "[[[[[1]]]]]", "table doc: the list nests deeper than 4 levels\nhint: tables have 1 to 4 dimensions"},
+      {"doc", "[9223372036854775808]",
+       "table doc: the list has the element 9223372036854775808\nhint: expected 64-bit integers, reals, or true and false"},
+      {"doc", "nowhere.npy", "cannot read 'nowhere.npy': No such file or directory"},
+      {"q", "[1]", "'q' is an index variable\nhint: choose another name"},
+      {"doc[x]", "3", "table doc[x]: expected different indices out of b, h, q, k\nhint: their sizes are the set ones: table doc[k] = k / 512 has sk elements"},
+      {"doc[k, k]", "3",
+       "table doc[k, k]: expected different indices out of b, h, q, k\nhint: their sizes are the set ones: table doc[k] = k / 512 has sk elements"},
+      {"doc[k]", "q", "table doc: the formula reads 'q', which is no index of the table\nhint: its indices are k"},
+      {"doc[k]", "k <", "expected a value, found the end of the formula\ntable doc:1:4\n  k <\n     ^"}};
+  for (const auto& [left, right, message] : mistakes) EXPECT_EQ(message_of([&] { session.define_table(left, right); }), message) << left << right;
+  EXPECT_EQ(summary(session.elements("doc")), "int32 [2]: 1, 2");
+  EXPECT_EQ(message_of([&] { session.let("doc", parse_parameter("doc", "1")); }), "'doc' is a table already\nhint: choose another name");
+}
+
 TEST(ReplSession, ParametersPrintAsTheyAreWritten) {
   for (const char* text : {"256", "-3", "1.5", "dynamic", "dynamic 256", "dynamic-real 0.5", "dynamic-real"}) {
     EXPECT_EQ(to_string(parse_parameter("w", text)), text);
@@ -135,20 +213,26 @@ TEST(ReplCompletion, OffersWhatMayStandThere) {
   session.let("width", parse_parameter("width", "3"));
   session.define_mask("window", "q - k < width");
   session.define_score("soft", "softcap(s, 30)");
+  session.define_table("wide", "[1, 2]");
   const std::vector<Tab> tabs = {{"fa", {"facts"}},
-                                 {"facts wi", {"width", "window"}},
-                                 {"run window w", {"width", "with"}},
+                                 {"facts wi", {"wide", "width", "window"}},
+                                 {"run window w", {"wide", "width", "with"}},
                                  {"run window with s", {"soft"}},
                                  {"emit window as", {"asm"}},
                                  {"set head", {"head_dim", "heads"}},
                                  {"help form", {"formulas"}},
                                  {"show so", {"soft"}},
-                                 {"mask a = k <= q && q - k < wi", {"width"}},
+                                 {"mask a = k <= q && q - k < wi", {"wide", "width"}},
+                                 {"tab", {"table"}},
+                                 {"show wid", {"wide", "width"}},
+                                 {"table t[k] = k / wid", {"wide", "width"}},
                                  {"let w = dyn", {"dynamic", "dynamic-real"}},
                                  {"mask w", {}},
                                  {"zzz", {}}};
   for (const Tab& tab : tabs) EXPECT_EQ(complete(session, tab.line).words, tab.words) << tab.line;
   EXPECT_EQ(complete(session, "facts wi").typed, 2u);
+  const std::vector<std::pair<const char*, char>> ends = {{"mask a = sof", '('}, {"mask a = k < wide", '['}, {"show wide", ' '}, {"facts win", ' '}, {"mask a = k < widt", ' '}};
+  for (const auto& [line, next] : ends) EXPECT_EQ(complete(session, line).next, next) << line;
   EXPECT_EQ(common_prefix({"head_dim", "heads"}), "head");
   EXPECT_EQ(common_prefix({}), "");
 }

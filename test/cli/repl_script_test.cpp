@@ -41,6 +41,13 @@ TEST(ReplScript, AnswersAsInTheGoldenSession) {
   EXPECT_EQ(masked(outcome.out), read_file(kGolden + "session.txt"));
 }
 
+TEST(ReplScript, TablesAreAsInTheGoldenSession) {
+  const Outcome outcome = heddle_command({"repl", kGolden + "tables.heddle"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_EQ(masked(outcome.out), read_file(kGolden + "tables.txt"));
+}
+
 TEST(ReplScript, StandardInputIsTheSameAsAFile) {
   const Outcome piped = heddle_command({"repl"}, {.input = kGolden + "session.heddle"});
   const Outcome dash = heddle_command({"repl", "-"}, {.input = kGolden + "session.heddle"});
@@ -48,7 +55,7 @@ TEST(ReplScript, StandardInputIsTheSameAsAFile) {
   EXPECT_EQ(masked(dash.out), read_file(kGolden + "session.txt"));
 }
 
-TEST(ReplScript, HelpIsTheGoldenText) { EXPECT_EQ(repl("help\nhelp formulas\nhelp let\nhelp keys\n").out, read_file(kGolden + "help.txt")); }
+TEST(ReplScript, HelpIsTheGoldenText) { EXPECT_EQ(repl("help\nhelp formulas\nhelp let\nhelp table\nhelp keys\n").out, read_file(kGolden + "help.txt")); }
 
 TEST(ReplScript, FactsAreCountedAsSet) {
   const Outcome outcome = repl("let w = dynamic 100\nset sq 1024\nset sk 512\nset tile 32x32\nfacts k <= q && q - k < w");
@@ -62,8 +69,11 @@ TEST(ReplScript, FactsAreCountedAsSet) {
 TEST(ReplScript, ShowDrawsAMask) {
   const Outcome outcome = repl("let w = 8\nset sq 32\nset tile 8x8\nmask window = k <= q && q - k < w\nshow window");
   EXPECT_EQ(outcome.status, 0) << outcome.err;
-  EXPECT_EQ(outcome.out.rfind("mask window = k <= q && q - k < w\n  k <= q && q - k < 8\n", 0), 0u) << outcome.out;
+  EXPECT_EQ(outcome.out.rfind("mask window = k <= q && q - k < w\nk <= q && q - k < 8\n", 0), 0u) << outcome.out;
   EXPECT_GT(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 16) << outcome.out;
+  EXPECT_EQ(repl("set sq 4\nshow k <= q").out.rfind("k <= q\n   k", 0), 0u);
+  EXPECT_EQ(repl("table t = [1, 2]\nlet w = 3\nscore c = s * w\nt\nw\nc\n").out,
+            "table t = [1, 2]\n  int32 [2]: 1, 2\nlet w = 3\nscore c = s * w\n  s * 3\n");
   EXPECT_EQ(repl("let w = dynamic\nshow q - k < w").out,
             "q - k < w\nno picture: the dynamic parameter 'w' has no value\nhint: give it one: let w = dynamic 256\n");
 }
@@ -115,6 +125,12 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"mask a", "1: expected `mask NAME = FORMULA`\n"}, Mistake{"facts", "1: expected `facts MASK`\n"},
         Mistake{"run", "1: expected `run MASK [with SCORE]`\n"}, Mistake{"set sq", "1: expected `set NAME VALUE`\n"},
         Mistake{"quit now", "1: expected `quit`\n"},
+        Mistake{"table", "1: expected `table NAME = FILE, [LIST] or table NAME[INDEX] = FORMULA`\n"},
+        Mistake{"table t = [1,\n 2, x]", "1: table t: the list is no list of numbers\nhint: expected for example [0, 0, 1], or [[1, 2], [3, 4]]\n"},
+        Mistake{"table doc = [1, 2, 3]\nrun doc[q] == doc[k]",
+                "2: the table 'doc' has shape [3]; expected [at least 4096]\nhint: dimension 0 is indexed by k and q; an extent of 1 is broadcast\n"},
+        Mistake{"table doc = [1]\nmask a = dco[q] == doc[k]",
+                "2: unknown table 'dco'\nmask a:1:1\n  dco[q] == doc[k]\n  ^^^\nhint: did you mean 'doc'? known tables: doc\n"},
         Mistake{"mask window = k <= q\nrun windw", "2: unknown mask 'windw'\nhint: did you mean window?\n"},
         Mistake{"run k <= q with sof", "1: unknown score 'sof'\nhint: define it: score sof = FORMULA\n"},
         Mistake{"emit k <= q asmm", "1: unknown stage 'asmm'\nhint: did you mean asm?\n"},

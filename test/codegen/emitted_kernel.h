@@ -24,16 +24,18 @@ struct KernelSpec {
   std::string mask{}, score{};  ///< Empty: every pair; the plain score.
   int64_t head_dim = 16, value_dim = 16;
   bool lse = true;
+  DType dtype = DType::Float32;
   Target target = Target::host();
   std::optional<int64_t> tile_rows{};
   std::optional<bool> use_nests{};
   std::vector<std::string> ints{}, reals{};  ///< Names of dynamic parameters, sorted.
 };
 
+/// Without the target of dot products, whose kernels differ from those of its level on bfloat16 alone.
 inline std::vector<Target> runnable_targets() {
   std::vector<Target> targets;
   for (const Target& target : Target::all()) {
-    if (target.runs_here()) targets.push_back(target);
+    if (target.runs_here() && !target.bfloat16_dots) targets.push_back(target);
   }
   return targets;
 }
@@ -50,6 +52,7 @@ inline ir::AttentionProblem problem_of(const KernelSpec& spec) {
   const ir::Expr guarded = ir::simplify(ir::guard_divisors(mask, problem.score));
   if (!ir::equal(guarded, ir::bool_const(true))) problem.mask = guarded;
   problem.head_dim = spec.head_dim, problem.value_dim = spec.value_dim, problem.lse = spec.lse, problem.target = spec.target;
+  problem.dtype = spec.dtype;
   problem.options = {spec.tile_rows, spec.use_nests};
   return problem;
 }

@@ -13,9 +13,9 @@ namespace {
 
 using namespace ir;  // NOLINT: the statements of the program under test
 
-ScheduledProgram program() {
+ScheduledProgram program(const char* target = "cpu:avx512", DType dtype = DType::Float32) {
   KernelSpec spec = {.mask = "k <= q && q - k < 40", .score = "softcap(s, 3.0)"};
-  spec.target = Target::parse("cpu:avx512"), spec.tile_rows = 32, spec.head_dim = 24, spec.value_dim = 16;
+  spec.target = Target::parse(target), spec.dtype = dtype, spec.tile_rows = 32, spec.head_dim = 24, spec.value_dim = 16;
   return schedule_of(problem_of(spec));
 }
 
@@ -62,6 +62,8 @@ struct Broken {
   const char* name;
   const char* rule;
   std::function<void(ScheduledProgram&)> breakage;
+  DType dtype = DType::Float32;
+  const char* target = "cpu:avx512";
 };
 void PrintTo(const Broken& broken, std::ostream* out) { *out << broken.name; }
 
@@ -92,7 +94,7 @@ const Broken kBroken[] = {
     {"RowMapOfIntegers", "maps have Real expressions", [](auto& p) { first<RowMap>(loop_of(p).body).expr = int_const(1); }},
     {"ContractOutside", "contracts stand in loops: they need keys",
      [](auto& p) { p.body.insert(p.body.begin(), {contract(p, Contraction::OverDims)}); }},
-    {"ContractOfQueries", "operands in place are K and V",
+    {"ContractOfQueries", "right operands are K and V",
      [](auto& p) { contract(p, Contraction::OverDims).rhs.tensor = TensorId::Q; }},
     {"TooManyRegisters", "a register tile keeps to the registers",
      [](auto& p) { contract(p, Contraction::OverDims).tile_columns = 16; }},
@@ -143,12 +145,28 @@ const Broken kBroken[] = {
     {"StoreOfQueries", "results are O and LSE", [](auto& p) { first<StoreRows>(p.body).tensor = TensorId::Q; }},
     {"StoreOfScores", "matrices have the columns their use needs",
      [](auto& p) { first<StoreRows>(p.body).in.matrix = contract(p, Contraction::OverDims).out; }},
+    {"TypeOfNoOperand", "tensors are float32, bfloat16 or float16", [](auto& p) { p.dtype = DType::Int32; }},
+    {"StagedOutside", "rows of keys are staged in loops",
+     [](auto& p) { p.body.insert(p.body.begin(), {first<StageRows>(loop_of(p).body)}); }, DType::Float16},
+    {"StagedQueries", "staged rows are those of K or V", [](auto& p) { first<StageRows>(loop_of(p).body).tensor = TensorId::Q; }, DType::Float16},
+    {"StagedTooNarrow", "staged rows are as wide as the tensor's",
+     [](auto& p) { of(p, first<StageRows>(loop_of(p).body).out).width -= 1; }, DType::Float16},
+    {"HalvesInPlace", "operands in place are f32 in memory, or pairs of dims",
+     [](auto& p) { contract(p, Contraction::OverKeys).rhs.staged = kNoBuffer; }, DType::Float16},
+    {"PairsWithoutDots", "pairs are packed as they are", [](auto& p) { p.target.bfloat16_dots = false; }, DType::BFloat16, "cpu:avx512-bf16"},
+    {"ScaledPairs", "pairs are packed as they are", [](auto& p) { first<PackRows>(p.body).factor = 2; }, DType::BFloat16, "cpu:avx512-bf16"},
+    {"PairsTimesReals", "both operands are pairs, or none is",
+     [](auto& p) { contract(p, Contraction::OverKeys).lhs = first<RoundPairs>(loop_of(p).body).in; }, DType::BFloat16, "cpu:avx512-bf16"},
+    {"PassOverPairs", "pairs are for dot products alone",
+     [](auto& p) { first_op<SweepStore>(p).matrix = first<RoundPairs>(loop_of(p).body).out; }, DType::BFloat16, "cpu:avx512-bf16"},
+    {"RoundedToReals", "rounding makes pairs",
+     [](auto& p) { first<RoundPairs>(loop_of(p).body).out = first<RoundPairs>(loop_of(p).body).in; }, DType::BFloat16, "cpu:avx512-bf16"},
 };
 
 class ScheduledVerifier : public testing::TestWithParam<Broken> {};
 
 TEST_P(ScheduledVerifier, RefusesNamingTheRule) {
-  ScheduledProgram p = program();
+  ScheduledProgram p = program(GetParam().target, GetParam().dtype);
   GetParam().breakage(p);
   try {
     verify(p);
@@ -162,10 +180,14 @@ INSTANTIATE_TEST_SUITE_P(Rules, ScheduledVerifier, testing::ValuesIn(kBroken),
                          [](const auto& broken) { return std::string(broken.param.name); });
 
 TEST(ScheduledProgram, AsScheduledIsAcceptedAndPrintsItsStatements) {
-  const ScheduledProgram p = program();
-  EXPECT_NO_THROW(verify(p));
-  const std::string text = print(p);
-  for (const Buffer& b : p.buffers) EXPECT_NE(text.find(b.name), std::string::npos) << b.name << "\n" << text;
+  const ScheduledProgram programs[] = {program(), program("cpu:avx2", DType::Float16), program("cpu:avx512-bf16", DType::BFloat16)};
+  for (const ScheduledProgram& p : programs) {
+    EXPECT_NO_THROW(verify(p));
+    const std::string text = print(p);
+    for (const Buffer& b : p.buffers) EXPECT_NE(text.find(b.name), std::string::npos) << b.name << "\n" << text;
+  }
+  EXPECT_NE(print(programs[1]).find("K.staged = K[keys.k]"), std::string::npos) << print(programs[1]);
+  EXPECT_NE(print(programs[2]).find("p.pairs = pairs of s"), std::string::npos) << print(programs[2]);
 }
 
 TEST(ScheduledProgram, KeepsItsRegisterTilesToTheRegistersOfTheTarget) {

@@ -40,6 +40,12 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"ab(q) == 1",
                 "unknown function 'ab'\nmask:1:1\n  ab(q) == 1\n  ^^\n"
                 "hint: did you mean 'abs'? known functions: abs, min, max, clamp, exp, log, tanh, sigmoid, sqrt, softcap, real"},
+        Mistake{"q_idx >= kv_idx", "unknown name 'q_idx'\nmask:1:1\n  q_idx >= kv_idx\n  ^^^^^\nhint: did you mean 'q'? known names: b, h, q, k, B, H, Hkv, Sq, Sk, c, t, w"},
+        Mistake{"q >= kv_idx", "unknown name 'kv_idx'\nmask:1:6\n  q >= kv_idx\n       ^^^^^^\nhint: did you mean 'k'? known names: b, h, q, k, B, H, Hkv, Sq, Sk, c, t, w"},
+        Mistake{"k < absq", "unknown name 'absq'\nmask:1:5\n  k < absq\n      ^^^^\nhint: did you mean the function 'abs', as in abs(x)? known names: b, h, q, k, B, H, Hkv, Sq, Sk, c, t, w"},
+        Mistake{"k < Q", "unknown name 'Q'\nmask:1:5\n  k < Q\n      ^\nhint: did you mean 'q'? known names: b, h, q, k, B, H, Hkv, Sq, Sk, c, t, w"},
+        Mistake{"where(k < q, 1, 0) == 1", "unknown function 'where'\nmask:1:1\n  where(k < q, 1, 0) == 1\n  ^^^^^\nhint: write condition ? a : b"},
+        Mistake{"mod(q, 3) == 1", "unknown function 'mod'\nmask:1:1\n  mod(q, 3) == 1\n  ^^^\nhint: write a % b"},
         Mistake{"q(k) == 1", "'q' is not a function\nmask:1:1\n  q(k) == 1\n  ^\nhint: a product needs '*'"},
         Mistake{"abs < 1", "'abs' is a function\nmask:1:1\n  abs < 1\n  ^^^\nhint: call it: abs(x)"},
         Mistake{"min(q) < 1", "'min' takes 2 arguments, not 1\nmask:1:1\n  min(q) < 1\n  ^^^^^^"},

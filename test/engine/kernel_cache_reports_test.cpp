@@ -34,6 +34,7 @@ class TinyCompiler : public Compiler {
     return std::make_shared<int>(1);
   }
   std::string stage(const ir::AttentionProblem&, StageText) override { return {}; }
+  std::string gpu_stage(const ir::AttentionProblem&, const GpuTarget&, DType, StageText) override { return {}; }
   FactsReport facts(const FactsRequest&) override { return {}; }
   PictureCells picture(const PictureRequest&) override { return {}; }
   MatrixReport matrix_facts(const MatrixRequest&) override { return {}; }

@@ -46,6 +46,7 @@ class TestCompiler : public Compiler {
     return std::exchange(code, nullptr);
   }
   std::string stage(const ir::AttentionProblem&, StageText) override { return {}; }
+  std::string gpu_stage(const ir::AttentionProblem&, const GpuTarget&, DType, StageText) override { return {}; }
   FactsReport facts(const FactsRequest&) override { return {}; }
   PictureCells picture(const PictureRequest&) override { return {}; }
   MatrixReport matrix_facts(const MatrixRequest&) override { return {}; }

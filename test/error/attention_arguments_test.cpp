@@ -63,8 +63,9 @@ TEST(AttentionArguments, Rank) {
 }
 
 TEST(AttentionArguments, DType) {
-  EXPECT_EQ(error_of([](auto& t) { t.k.dtype = DType::Float16; }), "k is float16; attention takes float32");
-  EXPECT_EQ(error_of([](auto& t) { t.lse.dtype = DType::Float64; }), "lse is float64; attention takes float32");
+  EXPECT_EQ(error_of([](auto& t) { t.k.dtype = DType::Float16; }), 
+            "k is float16; this kernel takes float32 | compile with AttentionSpec::dtype as q, k, v and o have it");
+  EXPECT_EQ(error_of([](auto& t) { t.lse.dtype = DType::Float64; }), "lse is float64; expected float32");
 }
 
 TEST(AttentionArguments, LastDimensionMustBeContiguous) {

@@ -53,7 +53,7 @@ INSTANTIATE_TEST_SUITE_P(
                               {"op": "Add", "inputs": ["y", "x"], "outputs": ["z"]})"),
              "/nodes/0: the nodes form a cycle: y -> z -> y", "a node may only read what earlier nodes make"},
         Case{"WrongDtype", spec(R"("shape": [4], "dtype": "floof")", kAdd), "/inputs/0/dtype: unknown dtype 'floof'",
-             "use float32, int32 or int64 (f32, i32, i64)"},
+             "use float32, bfloat16, float16, int32 or int64 (f32, bf16, f16, i32, i64)"},
         Case{"PathEscape", spec(R"("shape": [4], "dtype": "int64", "text": ["/etc/passwd"])", kAdd),
              "/inputs/0/text/0: '/etc/passwd' is outside the spec's folder",
              "move the file there, or allow its folder: --allow-path /etc"},

@@ -67,6 +67,16 @@ class Installed(unittest.TestCase):
             path = re.findall(r"RUNPATH.*\[(.*)\]", command("readelf", "-d", file))
             self.assertIn(path, (["$ORIGIN"], ["$ORIGIN/../lib"]), file)
 
+    def test_isl_comes_from_one_library(self):
+        """That of libLLVM where it has one; then libisl is not even loaded."""
+        compiler = os.path.join(self.prefix, "lib/libheddle_compiler.so")
+        loaded = [os.path.basename(library) for library in needed(compiler)]
+        said = command(os.path.join(self.prefix, "bin/heddle"), "facts", "--mask", "k <= q", "--sq", "64", env={"LD_DEBUG": "bindings", **self.env})
+        bound = set(re.findall(r"binding file .*libheddle_compiler\S* \[0\] to (.+) \[0\]: normal symbol `isl_", said))
+        self.assertEqual(len(bound), 1, bound)
+        from_llvm = os.path.basename(bound.pop()).startswith("libLLVM")
+        self.assertEqual(from_llvm, not any(library.startswith("libisl") for library in loaded), loaded)
+
     def test_command(self):
         binary = os.path.join(self.prefix, "bin/heddle")
         self.assertIn(VERSION, command(binary, "--version"))
@@ -134,6 +144,13 @@ class Package(unittest.TestCase):
         for library in ("libc6", "libstdc++6", "libllvm19", "libfmt", "libxxhash0"):
             self.assertIn(library, depends)
         self.assertRegex(about, r"Recommends: .*libdlpack-dev")
+
+    def test_maintainer_is_the_configured_one(self):
+        with open(os.path.join(BUILD, "CMakeCache.txt"), encoding="utf-8") as cache:
+            configured = re.search(r"^HEDDLE_MAINTAINER:STRING=(.*)$", cache.read(), flags=re.M).group(1)
+        found = re.search(r"^ Maintainer: (.*)$", command("dpkg", "-I", self.packages[0]), flags=re.M).group(1)
+        self.assertEqual(found, configured)
+        self.assertRegex(found, r"^[^<>]+ <[^<>@ ]+@[^<>@ ]+\.[a-z]+>$")
 
     def test_contents_run(self):
         listed = command("dpkg", "-c", self.packages[0])

@@ -19,6 +19,7 @@ const std::vector<KernelSpec>& kernels() {
     std::vector<KernelSpec> all;
     for (const Target& target : Target::all()) {
       if (target.level == CpuLevel::Aarch64) continue;  // not what ElfObject reads
+      if (target.bfloat16_dots) continue;               // the same kernels of float32 as without them
       for (const KernelSpec& like : std::vector<KernelSpec>{{},
                                                             {.mask = "k <= q", .head_dim = 41, .value_dim = 7},
                                                             {.mask = "q * k % 7 == 0", .score = "tanh(s) + exp(log(abs(s)))"},

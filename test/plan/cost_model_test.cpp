@@ -74,6 +74,16 @@ TEST(Price, GrowsWithWork) {
   EXPECT_GT(price(problem(), two, costs), base);
 }
 
+TEST(Price, OfHalvesAddsStagingUnlessDotProductsHalveTheWork) {
+  const CpuCosts costs;
+  ir::AttentionProblem half = problem(), dots = problem("cpu:avx512-bf16");
+  half.dtype = dots.dtype = DType::BFloat16;
+  const auto more = [&](int64_t rows) { return price(half, work(600, 100, rows), costs) / price(problem(), work(600, 100, rows), costs); };
+  EXPECT_GT(more(64), 1);
+  EXPECT_GT(more(16), more(64)) << "every row block stages anew";
+  EXPECT_LT(price(dots, work(600, 100), costs), 0.75 * price(problem(), work(600, 100), costs));
+}
+
 TEST(Price, NearsTheMeasuredShareOfPeak) {
   GridWork dense = {64, 16, 64, {}};
   dense.passes.resize(1);

@@ -17,7 +17,7 @@ TEST(Target, UnknownTextNamesTheAcceptedForms) {
       Target::parse(text);
       FAIL() << text;
     } catch (const UserError& error) {
-      EXPECT_EQ(error.message(), "unknown target '" + std::string(text) + "'; expected one of cpu:aarch64, cpu:x86-64, cpu:avx2, cpu:avx512");
+      EXPECT_EQ(error.message(), "unknown target '" + std::string(text) + "'; expected one of cpu:aarch64, cpu:x86-64, cpu:avx2, cpu:avx512, cpu:avx512-bf16");
     }
   }
 }
@@ -28,7 +28,7 @@ TEST(Target, HostIsTheBestThatRuns) {
   EXPECT_TRUE(host.runs_here(&why));
   EXPECT_EQ(why, "untouched");
   const std::vector<Target> all = Target::all();
-  for (size_t i = all.size(); i-- > 0 && all[i] != host;) EXPECT_FALSE(all[i].runs_here());
+  for (size_t i = all.size(); i-- > 0 && all[i] != host;) EXPECT_TRUE(!all[i].runs_here() || all[i].bfloat16_dots);
 }
 
 TEST(Target, RefusalNamesWhatIsMissing) {
@@ -45,6 +45,7 @@ TEST(Target, FeaturesGrowWithTheLevel) {
   EXPECT_EQ(avx2.find("avx512"), std::string::npos);
   EXPECT_TRUE(avx512.starts_with(avx2 + ",")) << avx512;
   EXPECT_NE(avx512.find("+avx512f"), std::string::npos);
+  EXPECT_EQ((Target{CpuLevel::Avx512, true}.features()), avx512 + ",+avx512bf16");
   EXPECT_EQ(Target{CpuLevel::X86_64}.features(), "+sse2");
   EXPECT_EQ(Target{CpuLevel::X86_64}.lanes(), 4);
   EXPECT_FALSE(Target{CpuLevel::X86_64}.fuses());

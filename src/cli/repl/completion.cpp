@@ -20,14 +20,14 @@ bool is_word_character(char c) { return std::isalnum(static_cast<unsigned char>(
 Words formula_words(const Session& session) {
   Words words = dsl::function_names();
   append(words, dsl::index_names());
-  for (const auto& [name, parameter] : session.parameters()) words.push_back(name);
+  append(words, session.formula_names());
   return words;
 }
 
 Words shown_names(const Session& session) {
   Words words = session.mask_names();
   append(words, session.score_names());
-  for (const auto& [name, parameter] : session.parameters()) words.push_back(name);
+  append(words, session.formula_names());
   return words;
 }
 
@@ -59,11 +59,17 @@ Words candidates(const Session& session, std::string_view before) {
   if (command == "set") return rest.empty() ? setting_names() : Words{};
   if (command == "show") return rest.empty() ? shown_names(session) : Words{};
   if (command == "let") return split_equals(rest) ? Words{"dynamic", "dynamic-real"} : Words{};
-  if (command == "mask" || command == "score") return split_equals(rest) ? formula_words(session) : Words{};
+  if (command == "mask" || command == "score" || command == "table") return split_equals(rest) ? formula_words(session) : Words{};
   for (const char* use : {"facts", "plan", "explain", "emit", "run", "bench"}) {
     if (command == use) return mask_use_words(session, command, rest.empty() ? rest : before);
   }
   return formula_words(session);
+}
+
+char after(const Session& session, std::string_view before, const std::string& word) {
+  if (split_first(before).first == "show") return ' ';
+  if (dsl::find_function(word)) return '(';
+  return session.tables().contains(word) ? '[' : ' ';
 }
 
 }  // namespace
@@ -78,6 +84,7 @@ Completion complete(const Session& session, std::string_view line) {
   std::erase_if(completion.words, [&](const std::string& one) { return !one.starts_with(word); });
   std::sort(completion.words.begin(), completion.words.end());
   completion.words.erase(std::unique(completion.words.begin(), completion.words.end()), completion.words.end());
+  if (completion.words.size() == 1) completion.next = after(session, before, completion.words[0]);
   return completion;
 }
 

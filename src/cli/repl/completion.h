@@ -11,6 +11,7 @@ namespace heddle::cli::repl {
 struct Completion {
   size_t typed = 0;                 ///< Bytes of the word before the cursor.
   std::vector<std::string> words;  ///< Those that begin with it, sorted.
+  char next = ' ';                 ///< What follows the only word: '(' after a function, '[' after a table that is read.
 };
 
 /// `line` is the statement up to the cursor, lines before this one included.

@@ -14,7 +14,7 @@ struct Topic {
   const char *name, *usage, *what, *more;
 };
 
-constexpr std::array<Topic, 13> kCommands = {{
+constexpr std::array<Topic, 14> kCommands = {{
     {"mask", "mask NAME = FORMULA", "names a mask: a condition on q, k, h, b, true where the pair takes part",
      "  mask window = k <= q && q - k < w\n"
      "A formula alone defines the mask `it` and shows what it comes to.\n"},
@@ -25,12 +25,20 @@ constexpr std::array<Topic, 13> kCommands = {{
      "  let w = 256            an integer, compiled in\n"
      "  let c = 1.5            a real, for scores\n"
      "  let w = dynamic        given at each launch: one kernel for all values\n"
-     "  let w = dynamic 256    the same; facts, run and bench take 256\n"
+     "  let w = dynamic 256    the same; facts, run and bench take 256, and another value compiles nothing\n"
      "Formulas are read again at each use, so a new value reaches every mask that names it.\n"},
+    {"table", "table NAME = FILE | LIST", "gives a table of formulas its elements; or table NAME[INDEX] = FORMULA",
+     "  table doc = documents.npy           .npy, or a file of white-spaced integers; from the folder you are in\n"
+     "  table allowed = [[1, 0], [1, 1]]    true and false, integers, or reals for scores; 1 to 4 dimensions\n"
+     "  table doc[k] = k / 512              filled by a formula of its indices, as many as are set: sk here\n"
+     "  table slope[h] = exp(-0.7 * (h + 1))\n"
+     "  mask packed = doc[q] == doc[k] && k <= q\n"
+     "  score alibi = s - slope[h] * (q - k)\n"
+     "New elements are bound to the kernel that there is; they compile nothing.\n"},
     {"set", "set [NAME VALUE]", "changes a setting: sq, sk, heads, head_dim, ...; alone: lists them",
      "  set sq 65536\n"
      "  set tile 128x64\n"},
-    {"show", "show [NAME]", "a mask with its picture, a score or parameter; alone: all that is defined",
+    {"show", "show [NAME]", "a mask with its picture, a score, parameter or table; alone: all that is defined",
      "  show window\n"},
     {"facts", "facts MASK", "exact facts: components, tiles as closed loops, counts at the set lengths",
      "  facts window\n"
@@ -54,7 +62,8 @@ constexpr std::array<Topic, 13> kCommands = {{
 
 constexpr std::array<Topic, 3> kSubjects = {{
     {"formulas", "", "what masks and scores may say",
-     "Variables: q query, k key, h head, b batch; sizes Sq Sk H Hkv B; parameters (`help let`); in scores s.\n"
+     "Variables: q query, k key, h head, b batch; sizes Sq Sk H Hkv B; in scores s.\n"
+     "Parameters (`help let`); tables, read as doc[k] or bias[h, q, k] (`help table`).\n"
      "Operators, tightest first: - !   * / %   + -   < <= > >=   == !=   &&   ||   ?:\n"
      "Integer / and % round down, as in Python. Comparisons do not chain: write a <= b && b < c.\n"
      "Functions: abs min max clamp; in scores also exp log tanh sigmoid sqrt softcap.\n"
@@ -62,6 +71,7 @@ constexpr std::array<Topic, 3> kSubjects = {{
      "  abs(q - k) <= 256 || k < 16              a window and 16 global keys\n"
      "  q / 64 == k / 64                         blocks of 64\n"
      "  k <= q && (q - k) % 32 == 0              every 32nd key\n"
+     "  doc[q] == doc[k] && k <= q               packed documents, causal\n"
      "A line that ends inside parentheses or with an operator goes on in the next; an empty line ends it.\n"
      "`#` starts a comment.\n"},
     {"keys", "", "editing, history, completion, Ctrl-C",

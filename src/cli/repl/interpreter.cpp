@@ -79,9 +79,10 @@ struct Interpreter::Command {
 };
 
 const Interpreter::Command* Interpreter::find(std::string_view name) {
-  static constexpr std::array<Command, 13> kCommands = {{{"mask", &Interpreter::define_mask},
+  static constexpr std::array<Command, 14> kCommands = {{{"mask", &Interpreter::define_mask},
                                                          {"score", &Interpreter::define_score},
                                                          {"let", &Interpreter::let},
+                                                         {"table", &Interpreter::define_table},
                                                          {"set", &Interpreter::set},
                                                          {"show", &Interpreter::show},
                                                          {"facts", &Interpreter::facts},
@@ -114,13 +115,15 @@ Answer Interpreter::execute(std::string_view statement) {
 /// A formula alone. A line that begins with a word no formula begins with was meant as a command.
 Answer Interpreter::formula(std::string_view text) {
   const std::string_view name = leading_name(text);
-  const bool value = name.empty() || !dsl::reserved_as(name).empty() || session_.is_parameter(name) || session_.masks().contains(std::string(name));
+  const bool value = name.empty() || !dsl::reserved_as(name).empty() || is_shown_as_text(std::string(name)) ||
+                     session_.masks().contains(std::string(name));
   if (!value) {
     const std::string near = support::nearest(name, command_names());
     throw UserError(fmt::format("{} is no command, and no name that is known", quote(name)),
                     near.empty() ? "`help` lists the commands" : fmt::format("did you mean {}?", near));
   }
   std::string title(name);
+  if (name.size() == text.size() && is_shown_as_text(title)) return {.text = shown(name)};
   if (name.size() != text.size() || !session_.masks().contains(title)) {
     session_.define_mask(kLastFormula, text);
     title = kLastFormula;
@@ -154,6 +157,12 @@ Answer Interpreter::let(std::string_view rest) {
   return {};
 }
 
+Answer Interpreter::define_table(std::string_view rest) {
+  const auto [left, right] = definition(rest, "table NAME = FILE, [LIST] or table NAME[INDEX] = FORMULA");
+  session_.define_table(left, right);
+  return {};
+}
+
 Answer Interpreter::set(std::string_view rest) {
   if (rest.empty()) return {.text = list(session_.settings)};
   const auto equals = split_equals(rest);
@@ -166,6 +175,7 @@ Answer Interpreter::set(std::string_view rest) {
 std::string Interpreter::listing() const {
   std::string text;
   for (const auto& [name, parameter] : session_.parameters()) text += fmt::format("let {} = {}\n", name, to_string(parameter));
+  for (const auto& [name, table] : session_.tables()) text += table.statement() + '\n';
   for (const auto& [name, formula] : session_.masks()) text += fmt::format("mask {} = {}\n", name, in_one_line(formula));
   for (const auto& [name, formula] : session_.scores()) text += fmt::format("score {} = {}\n", name, in_one_line(formula));
   return text.empty() ? "nothing is defined yet: mask NAME = FORMULA\n" : text;
@@ -177,6 +187,8 @@ std::string Interpreter::shown(std::string_view what) const {
   if (score != session_.scores().end()) return understood("score", name, score->second, session_.score(name, false).text());
   const auto parameter = session_.parameters().find(name);
   if (parameter != session_.parameters().end()) return fmt::format("let {} = {}\n", name, to_string(parameter->second));
+  const auto table = session_.tables().find(name);
+  if (table != session_.tables().end()) return fmt::format("{}\n  {}\n", table->second.statement(), summary(session_.elements(name)));
   const std::string formula = session_.mask(name, false).text();
   const auto mask = session_.masks().find(name);
   return mask == session_.masks().end() ? formula + '\n' : understood("mask", name, mask->second, formula);
@@ -185,21 +197,29 @@ std::string Interpreter::shown(std::string_view what) const {
 Answer Interpreter::show(std::string_view rest) {
   if (rest.empty()) return {.text = listing()};
   const std::string name(rest), text = shown(rest);
-  if (session_.scores().contains(name) || session_.parameters().contains(name)) return {.text = text};
+  if (is_shown_as_text(name)) return {.text = text};
   engine::FactsRequest request;
   if (const auto failure = attempt([&] { request = facts_request(rest); })) {
     return {.text = fmt::format("{}no picture: {}\n", text, failure->message)};
   }
   const engine::TextStyle style = terminal_style();
   Answer answer = job("show", [=, settings = session_.settings] { return picture_text(request, settings, style); });
-  if (answer.status == kDone && !answer.cancelled) answer.text = text + answer.text;
+  const bool named = session_.masks().contains(name);  // The picture begins with the formula as it is understood.
+  if (answer.status == kDone && !answer.cancelled && named) answer.text = text.substr(0, text.find('\n') + 1) + answer.text;
   return answer;
+}
+
+bool Interpreter::is_shown_as_text(const std::string& name) const {
+  return session_.scores().contains(name) || std::ranges::count(session_.formula_names(), name) > 0;
 }
 
 engine::FactsRequest Interpreter::facts_request(std::string_view what) const {
   const Settings& settings = session_.settings;
   engine::FactsRequest request;
   request.mask = ir::guard_divisors(session_.mask(what, true).node());
+  const auto values = std::make_shared<const Values>(session_.values({request.mask}));
+  request.tables = values->views();
+  request.table_memory = values;
   request.sq = settings.sq;
   request.sk = settings.keys();
   request.tiles = {{settings.tile_rows, settings.tile_keys}};
@@ -214,18 +234,18 @@ Answer Interpreter::facts(std::string_view rest) {
   return job("facts", [request] { return facts_text(request); });
 }
 
-AttentionSpec Interpreter::spec(std::string_view what, bool values) const {
+AttentionSpec Interpreter::spec(std::string_view what) const {
   const auto [mask, score] = split_with(what);
   AttentionSpec spec;
-  spec.mask = session_.mask(mask, values);
-  if (!score.empty()) spec.score = session_.score(score, values);
+  spec.mask = session_.mask(mask, false);
+  if (!score.empty()) spec.score = session_.score(score, false);
   spec.head_dim = session_.settings.head_dim;
   spec.value_dim = session_.settings.value_dim;
   return spec;
 }
 
 Answer Interpreter::stage(const char* command, std::string_view rest, StageText stage) {
-  const AttentionSpec wanted = spec(rest, false);
+  const AttentionSpec wanted = spec(rest);
   return job(command, [=] { return stage_text(wanted, stage); });
 }
 
@@ -247,7 +267,9 @@ Answer Interpreter::emit(std::string_view rest) {
 
 Subject Interpreter::subject(std::string_view what) const {
   check_shape(session_.settings);
-  return {support::shorten(what, 60), spec(what, true), session_.settings};
+  AttentionSpec wanted = spec(what);
+  Values values = session_.values({wanted.mask.node(), wanted.score.node()});
+  return {support::shorten(what, 60), std::move(wanted), session_.settings, std::move(values)};
 }
 
 Answer Interpreter::run(std::string_view rest) {

@@ -30,6 +30,7 @@ class Interpreter {
   Answer define_mask(std::string_view rest);
   Answer define_score(std::string_view rest);
   Answer let(std::string_view rest);
+  Answer define_table(std::string_view rest);
   Answer set(std::string_view rest);
   Answer show(std::string_view rest);
   Answer facts(std::string_view rest);
@@ -41,11 +42,12 @@ class Interpreter {
   Answer help(std::string_view rest);
   Answer quit(std::string_view rest);
   Answer stage(const char* command, std::string_view rest, engine::StageText stage);
-  AttentionSpec spec(std::string_view what, bool values) const;
+  AttentionSpec spec(std::string_view what) const;
   Subject subject(std::string_view what) const;
   engine::FactsRequest facts_request(std::string_view what) const;
   std::string listing() const;
   std::string shown(std::string_view name) const;
+  bool is_shown_as_text(const std::string& name) const;  ///< Scores, parameters and tables; masks have pictures.
 
   Session session_;
   JobOptions jobs_;

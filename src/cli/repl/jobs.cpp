@@ -10,7 +10,7 @@
 #include "heddle/error.h"
 #include "src/engine/problem.h"
 #include "src/engine/sources.h"
-#include "src/support/timer.h"
+#include "src/engine/use_launch.h"
 
 namespace heddle::cli::repl {
 namespace {
@@ -39,7 +39,8 @@ AttentionUse use_of(const Subject& subject, const Attention& kernel, runtime::Th
   use.k = random_array(2, {s.batch, s.key_heads(), s.keys(), s.head_dim}, pool);
   use.v = random_array(3, {s.batch, s.key_heads(), s.keys(), s.value_width()}, pool);
   use.o = Array::make({s.batch, s.heads, s.sq, s.value_width()}, DType::Float32);
-  kernel.run(use.q.view, use.k.view, use.v.view, use.o.view);
+  use.ints = subject.values.ints, use.reals = subject.values.reals, use.tables = subject.values.tables;
+  engine::UseLaunch(use, kernel).run(use.o.view);
   return use;
 }
 
@@ -87,14 +88,10 @@ std::string error_line(const Measured& measured) {
 Times tested(const Subject& subject, Measured& measured) {
   AttentionSpec spec = subject.spec;
   spec.use_nests = false;
-  const Attention kernel = measured.engine.attention(spec);
-  const AttentionUse& use = measured.use;
+  const engine::UseLaunch launch(measured.use, measured.engine.attention(spec));
+  launch.run(measured.use.o.view);
   Times times;
-  for (int64_t i = 0; i <= subject.settings.repeat; ++i) {
-    const support::Timer timer;
-    kernel.run(use.q.view, use.k.view, use.v.view, use.o.view);
-    if (i > 0) times.runs.push_back(timer.milliseconds());
-  }
+  for (int64_t i = 0; i < subject.settings.repeat; ++i) times.runs.push_back(launch.run(measured.use.o.view));
   return times;
 }
 

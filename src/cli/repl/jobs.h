@@ -6,18 +6,19 @@
 #include <vector>
 
 #include "src/cli/repl/job.h"
-#include "src/cli/repl/settings.h"
+#include "src/cli/repl/session.h"
 #include "src/engine/attention_measure.h"
 #include "src/engine/compiler.h"
 #include "src/engine/picture/terminal.h"
 
 namespace heddle::cli::repl {
 
-/// A mask and score with all values filled in, as `run` and `bench` take them.
+/// A mask and score with the values that they name, as `run` and `bench` take them.
 struct Subject {
   std::string title;  ///< "window with soft".
   AttentionSpec spec;
   Settings settings;
+  Values values{};
 };
 
 JobResult facts_text(const engine::FactsRequest& request);

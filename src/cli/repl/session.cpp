@@ -73,6 +73,12 @@ ParameterValue bound_value(const Parameter& parameter, bool values) {
 
 }  // namespace
 
+ir::Tables Values::views() const {
+  ir::Tables views;
+  for (const auto& [name, table] : tables) views[name] = table.view;
+  return views;
+}
+
 Parameter parse_parameter(std::string_view name, std::string_view text) {
   const auto [first, rest] = split_first(text);
   Parameter parameter;
@@ -99,7 +105,11 @@ void Session::check_name(std::string_view kind, std::string_view name) const {
   const std::string reserved = dsl::reserved_as(name);
   if (!reserved.empty()) throw UserError(fmt::format("'{}' is {}", name, reserved), "choose another name");
   const std::string key(name);
-  const char* taken = masks_.contains(key) ? "mask" : scores_.contains(key) ? "score" : parameters_.contains(key) ? "parameter" : nullptr;
+  const char* taken = masks_.contains(key)        ? "mask"
+                      : scores_.contains(key)     ? "score"
+                      : parameters_.contains(key) ? "parameter"
+                      : tables_.contains(key)     ? "table"
+                                                  : nullptr;
   if (taken && kind != taken) throw UserError(fmt::format("'{}' is a {} already", name, taken), "choose another name");
 }
 
@@ -120,18 +130,47 @@ void Session::let(std::string_view name, const Parameter& parameter) {
   parameters_[std::string(name)] = parameter;
 }
 
-Parameters Session::bound(bool values) const {
+void Session::define_table(std::string_view left, std::string_view right) {
+  check_name("table", stripped(left.substr(0, left.find('['))));
+  const Table table = Table::parse(left, right, numbers(true));
+  tables_.insert_or_assign(table.name(), table);
+}
+
+Parameters Session::numbers(bool values) const {
   Parameters all;
   for (const auto& [name, parameter] : parameters_) all[name] = bound_value(parameter, values);
   return all;
 }
 
+Parameters Session::bound(bool values) const {
+  Parameters all = numbers(values);
+  const Parameters known = numbers(true);
+  for (const auto& [name, table] : tables_) all[name] = table.declared(known);
+  return all;
+}
+
 void Session::need_values(const ExprHandle& formula) const {
-  if (!formula) return;
   for (const auto& [name, type] : ir::parameters(formula)) {
+    if (parameters_.at(name).value) continue;
     throw UserError(fmt::format("the dynamic parameter '{}' has no value", name),
                     fmt::format("give it one: let {} = {}", name, type == ir::Type::Real ? "dynamic-real 1.5" : "dynamic 256"));
   }
+}
+
+Array Session::elements(const std::string& table) const { return tables_.at(table).array(numbers(true), settings); }
+
+Values Session::values(const std::vector<ExprHandle>& formulas) const {
+  Values values;
+  for (const ExprHandle& formula : formulas) {
+    need_values(formula);
+    for (const auto& [name, type] : ir::parameters(formula)) {
+      const ParameterValue value = bound_value(parameters_.at(name), true);
+      if (type == ir::Type::Int) values.ints[name] = std::get<int64_t>(value);
+      else values.reals[name] = std::get<double>(value);
+    }
+    for (const auto& [name, declared] : ir::tables(formula)) values.tables[name] = elements(name);
+  }
+  return values;
 }
 
 Mask Session::mask(std::string_view what, bool values) const {
@@ -148,5 +187,11 @@ Score Session::score(std::string_view what, bool values) const {
 
 std::vector<std::string> Session::mask_names() const { return names_of(masks_); }
 std::vector<std::string> Session::score_names() const { return names_of(scores_); }
+
+std::vector<std::string> Session::formula_names() const {
+  std::vector<std::string> names = names_of(parameters_);
+  for (const auto& [name, table] : tables_) names.push_back(name);
+  return names;
+}
 
 }  // namespace heddle::cli::repl

@@ -136,7 +136,7 @@ struct Terminal::State {
     const Completion found = state.completer(typed);
     if (found.words.empty()) return CC_ERROR;
     std::string more = common_prefix(found.words).substr(found.typed);
-    if (found.words.size() == 1) more += ' ';
+    if (found.words.size() == 1) more += found.next;
     if (!more.empty()) return el_insertstr(edit, more.c_str()) == 0 ? CC_REFRESH : CC_ERROR;
     fmt::print("\n{}", in_columns(found.words));
     std::fflush(stdout);

@@ -98,7 +98,7 @@ BlockContext enter_block(IrBuilder& b, const ir::ScheduledProgram& program, Valu
   ArgumentReader reader(b, args);
   for (TensorId tensor : {TensorId::K, TensorId::V}) {
     Value* offset = b.CreateAdd(b.CreateMul(batch, reader.stride(tensor, 0)), b.CreateMul(kv_head, reader.stride(tensor, 1)));
-    block.base[tensor] = b.element(b.getFloatTy(), reader.base(tensor), offset);
+    block.base[tensor] = operand_element(b, program.dtype, reader.base(tensor), offset);
   }
   return block;
 }

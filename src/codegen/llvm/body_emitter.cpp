@@ -25,13 +25,15 @@ void BodyEmitter::operator()(const ir::PackRows& s) {
   ArgumentReader args(b_, block_.args);
   Value* offset = b_.CreateAdd(b_.CreateMul(block_.name("b"), args.stride(s.tensor, 0)),
                                b_.CreateMul(block_.name("h"), args.stride(s.tensor, 1)));
-  Value *base = b_.element(b_.getFloatTy(), args.base(s.tensor), offset), *stride = args.stride(s.tensor, 2);
+  Value *base = operand_element(b_, program_.dtype, args.base(s.tensor), offset), *stride = args.stride(s.tensor, 2);
   auto row_address = [&](Value* row) {
     Value* q = b_.smaller(b_.CreateAdd(block_.rows.first_row, row), block_.rows.last_row);
-    return b_.element(b_.getFloatTy(), base, b_.CreateMul(q, stride));
+    return operand_element(b_, program_.dtype, base, b_.CreateMul(q, stride));
   };
-  const int64_t dims = program_.buffers.at(static_cast<size_t>(s.out)).columns;
-  pack_rows(b_, matrix_of(s.out), dims, factor(s.softmax_scale, s.factor), row_address);
+  const ir::Buffer& out = program_.buffers.at(static_cast<size_t>(s.out));
+  const TensorRows rows = {program_.dtype, out.columns, row_address};
+  if (out.element == ir::Element::Pairs) return pack_pairs(b_, matrix_of(s.out), rows);
+  pack_rows(b_, matrix_of(s.out), factor(s.softmax_scale, s.factor), rows);
 }
 
 void BodyEmitter::each_vector(const ir::Buffer& buffer, llvm::function_ref<void(Value*)> make) {
@@ -79,6 +81,10 @@ void BodyEmitter::operator()(const ir::Contract& s) {
   emit_contract(b_, program_, block_, *step_, s, plain ? nullptr : factor(s.rhs.softmax_scale, s.rhs.factor));
 }
 
+void BodyEmitter::operator()(const ir::StageRows& s) { emit_stage_rows(b_, program_, block_, *step_, s); }
+
+void BodyEmitter::operator()(const ir::RoundPairs& s) { emit_round_pairs(b_, program_, block_, *step_, s); }
+
 void BodyEmitter::operator()(const ir::Sweep& s) { emit_sweep(b_, program_, block_, step_, math_, s); }
 
 void BodyEmitter::operator()(const ir::StoreColumns& s) { store_columns(b_, program_, block_, *step_, math_, s); }
@@ -90,14 +96,14 @@ void BodyEmitter::operator()(const ir::StoreRows& s) {
   ArgumentReader args(b_, block_.args);
   Value* offset = b_.CreateAdd(b_.CreateMul(block_.name("b"), args.stride(s.tensor, 0)),
                                b_.CreateMul(block_.name("h"), args.stride(s.tensor, 1)));
-  Value *base = b_.element(b_.getFloatTy(), args.base(s.tensor), offset), *stride = args.stride(s.tensor, 2);
+  Value *base = operand_element(b_, program_.dtype, args.base(s.tensor), offset), *stride = args.stride(s.tensor, 2);
   Value *sink = address(program_.sink), *existing = b_.CreateSub(block_.name("Sq"), block_.rows.first_row);
   auto row_address = [&](Value* row) {
-    Value* place = b_.element(b_.getFloatTy(), base, b_.CreateMul(b_.CreateAdd(block_.rows.first_row, row), stride));
+    Value* place = operand_element(b_, program_.dtype, base, b_.CreateMul(b_.CreateAdd(block_.rows.first_row, row), stride));
     return b_.CreateSelect(b_.CreateICmpSLT(row, existing), place, sink);
   };
   const int64_t dims = program_.buffers.at(static_cast<size_t>(s.in.matrix)).columns;
-  unpack_rows(b_, matrix_of(s.in.matrix), dims, s.in.scale == ir::kNoBuffer ? nullptr : address(s.in.scale), row_address);
+  unpack_rows(b_, matrix_of(s.in.matrix), s.in.scale == ir::kNoBuffer ? nullptr : address(s.in.scale), {program_.dtype, dims, row_address});
 }
 
 void BodyEmitter::store_lse(ir::BufferId row) {

@@ -13,6 +13,11 @@ struct StepContext {
   std::map<ir::BufferId, Value*> live_count;  ///< By offsets buffer: how many keys it lists.
 };
 
+/// The keys that a statement goes over: all keys of the step or, in partial steps, the live ones. `offsets`: of their rows.
+struct KeyList { Value *offsets, *count; };
+KeyList key_list(IrBuilder& b, const ir::ScheduledProgram& program, const BlockContext& block, const StepContext& step, ir::BufferId all_keys,
+                 const ir::LiveKeys& live);
+
 /// Emits one KeyLoopSchedule where it stands; the kernel emitter provides it, since steps are functions of their own.
 using KeyLoopHook = llvm::function_ref<void(const ir::KeyLoopSchedule&)>;
 
@@ -29,6 +34,8 @@ class BodyEmitter {
   void operator()(const ir::FillBuffer& s);
   void operator()(const ir::CopyBuffer& s);
   void operator()(const ir::ListKeys& s);
+  void operator()(const ir::StageRows& s);
+  void operator()(const ir::RoundPairs& s);
   void operator()(const ir::RowMap& s);
   void operator()(const ir::Contract& s);
   void operator()(const ir::Sweep& s);
@@ -55,6 +62,8 @@ class BodyEmitter {
 };
 
 /// Statements that have files of their own.
+void emit_stage_rows(IrBuilder& b, const ir::ScheduledProgram& program, BlockContext& block, StepContext& step, const ir::StageRows& s);
+void emit_round_pairs(IrBuilder& b, const ir::ScheduledProgram& program, BlockContext& block, StepContext& step, const ir::RoundPairs& s);
 void emit_contract(IrBuilder& b, const ir::ScheduledProgram& program, BlockContext& block, StepContext& step, const ir::Contract& s,
                    Value* rhs_factor);
 void emit_sweep(IrBuilder& b, const ir::ScheduledProgram& program, BlockContext& block, StepContext* step, VectorMath& math,

@@ -182,10 +182,10 @@ void store_columns(IrBuilder& b, const ir::ScheduledProgram& program, BlockConte
     });
   }, [&] {
     pairs.full_tiles([&](Value* column) {
-      unpack_rows(b, columns_from(b, in, column), program.tile_keys, nullptr, [&](Value* r) {
+      unpack_rows(b, columns_from(b, in, column), nullptr, {DType::Float32, program.tile_keys, [&](Value* r) {
         Value* place = b.element(b.getFloatTy(), rows.row(r), pairs.row_slot(r));
         return b.CreateSelect(b.CreateICmpSLT(r, rows.existing()), place, sink);
-      });
+      }});
     });
   });
 }
@@ -206,9 +206,9 @@ void load_columns(IrBuilder& b, const ir::ScheduledProgram& program, BlockContex
     });
   }, [&] {
     pairs.full_tiles([&](Value* column) {
-      pack_rows(b, columns_from(b, out, column), program.tile_keys, one, [&](Value* r) {
+      pack_rows(b, columns_from(b, out, column), one, {DType::Float32, program.tile_keys, [&](Value* r) {
         return b.element(b.getFloatTy(), rows.row(rows.clamped(r)), pairs.row_slot(r));
-      });
+      }});
     });
   });
 }

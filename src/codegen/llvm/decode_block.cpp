@@ -32,12 +32,12 @@ Value* length(IrBuilder& b, DecodeBlock& block) {
 }
 
 /// Row 0 of K or V of KV head `head`; pages take the place of batches.
-Value* tensor_base(IrBuilder& b, DecodeBlock& block, TensorId tensor, Value* head) {
+Value* tensor_base(IrBuilder& b, DType dtype, DecodeBlock& block, TensorId tensor, Value* head) {
   ArgumentReader reader(b, block.args);
   Value* paged = b.CreateIsNotNull(split_pointer(b, block, offsetof(SplitArgs, pages)));
   Value* batch = b.CreateSelect(paged, b.constant(0), block.name("b"));
   Value* offset = b.CreateAdd(b.CreateMul(batch, reader.stride(tensor, 0)), b.CreateMul(head, reader.stride(tensor, 1)));
-  return b.element(b.getFloatTy(), reader.base(tensor), offset);
+  return operand_element(b, dtype, reader.base(tensor), offset);
 }
 
 void define_tiles(IrBuilder& b, const ir::DecodeProgram& program, DecodeBlock& block) {
@@ -79,8 +79,8 @@ DecodeBlock enter_decode_block(IrBuilder& b, const ir::DecodeProgram& program, V
   Value* first_row = b.CreateMul(row_block, most);
   block.first_head = b.CreateAdd(b.CreateMul(head, group), first_row);
   block.rows = b.smaller(b.CreateSub(group, first_row), most);
-  block.keys = tensor_base(b, block, TensorId::K, head);
-  block.values = tensor_base(b, block, TensorId::V, head);
+  block.keys = tensor_base(b, program.dtype, block, TensorId::K, head);
+  block.values = tensor_base(b, program.dtype, block, TensorId::V, head);
   define_tiles(b, program, block);
   return block;
 }
@@ -117,8 +117,9 @@ Value* first_lanes(IrBuilder& b, int64_t count) {
 
 }  // namespace
 
-Value* load_lanes(IrBuilder& b, Value* address, int64_t count) {
-  if (count >= b.lanes()) return b.CreateAlignedLoad(b.f32s(), address, llvm::Align(4));
+Value* load_lanes(DecodeStep& s, Value* address, int64_t count) {
+  IrBuilder& b = s.b;
+  if (count >= b.lanes() || s.program.dtype != DType::Float32) return load_operands(b, s.program.dtype, address, count);
   return b.CreateMaskedLoad(b.f32s(), address, llvm::Align(4), first_lanes(b, count), b.splat_real(0));
 }
 

@@ -1,6 +1,7 @@
 // What the functions of a kernel for few queries know of their block: coordinates, base pointers, scratch buffers.
 #pragma once
 #include "src/codegen/llvm/block_context.h"
+#include "src/codegen/llvm/operand_types.h"
 #include "src/ir/decode_program.h"
 
 namespace heddle::codegen {
@@ -28,6 +29,9 @@ struct DecodeStep {
   Value* buffer(ir::DecodeBuffer id) const;
   /// Address of f32 number `index` of a buffer.
   Value* at(ir::DecodeBuffer id, Value* index) const { return b.element(b.getFloatTy(), buffer(id), index); }
+  /// Address of element `index` of a row of Q, K or V.
+  Value* operand(Value* row_address, Value* index) const { return operand_element(b, program.dtype, row_address, index); }
+  Value* operand(Value* row_address, int64_t index) const { return operand(row_address, b.constant(index)); }
   /// Address of row `row` of a buffer with `columns` f32 a row.
   Value* row(ir::DecodeBuffer id, Value* row_index, int64_t columns) const { return at(id, b.CreateMul(row_index, b.constant(columns))); }
 };
@@ -42,8 +46,9 @@ DecodeBlock reload_decode_block(IrBuilder& b, const ir::DecodeProgram& program, 
 Value* split_integer(IrBuilder& b, const DecodeBlock& block, size_t offset);
 Value* split_pointer(IrBuilder& b, const DecodeBlock& block, size_t offset);
 
-/// Loads and stores of f32 vectors anywhere; of the first `count` lanes only where that is fewer than all.
-Value* load_lanes(IrBuilder& b, Value* address, int64_t count);
+/// A vector of Q, K or V as f32: its first `count` elements, and 0 behind them.
+Value* load_lanes(DecodeStep& s, Value* address, int64_t count);
+/// Stores an f32 vector anywhere; the first `count` lanes only where that is fewer than all.
 void store_lanes(IrBuilder& b, Value* vector, Value* address, int64_t count);
 
 /// Asks the second-level cache for the line at an address; any address is harmless.

@@ -128,18 +128,18 @@ Values rescaled(DecodeStep& s, const OutputTile& tile) {
 Values add_key(DecodeStep& s, const OutputTile& tile, Value* n, Values sums) {
   IrBuilder& b = s.b;
   Value* offset = b.CreateAlignedLoad(b.getInt64Ty(), b.element(b.getInt64Ty(), s.buffer(DecodeBuffer::ValueRows), n), llvm::Align(8));
-  Value* value = b.element(b.getFloatTy(), b.element(b.getFloatTy(), s.block.values, offset), tile.dim);
+  Value* value = s.operand(s.operand(s.block.values, offset), tile.dim);
   Value* next_row = b.element(b.getInt64Ty(), s.buffer(DecodeBuffer::NextRows), fetched_row(b, n, s.program.step_keys));
   Value* next = b.CreateAlignedLoad(b.getInt64Ty(), next_row, llvm::Align(8));
-  Value* later = b.element(b.getFloatTy(), b.element(b.getFloatTy(), s.block.keys, next), tile.dim);
+  Value* later = s.operand(s.operand(s.block.keys, next), tile.dim);
   Values weights;
   for (int r = 0; r < tile.rows; ++r) {
     Value* scores = s.row(DecodeBuffer::Scores, b.CreateAdd(tile.row, b.constant(r)), s.program.step_keys);
     weights.push_back(b.splat(load_float(b, b.element(b.getFloatTy(), scores, n))));
   }
   for (int v = 0; v < tile.vectors; ++v) {
-    prefetch(b, b.element(b.getFloatTy(), later, int64_t{v} * b.lanes()));
-    Value* vector = load_lanes(b, b.element(b.getFloatTy(), value, int64_t{v} * b.lanes()), v + 1 == tile.vectors ? tile.last : b.lanes());
+    prefetch(b, s.operand(later, int64_t{v} * b.lanes()));
+    Value* vector = load_lanes(s, s.operand(value, int64_t{v} * b.lanes()), v + 1 == tile.vectors ? tile.last : b.lanes());
     for (int r = 0; r < tile.rows; ++r) {
       Value*& sum = sums[static_cast<size_t>(r * tile.vectors + v)];
       sum = b.fma(weights[static_cast<size_t>(r)], vector, sum);
@@ -205,12 +205,12 @@ void emit_decode_prologue(DecodeStep& s) {
   Value* scale = b.CreateAlignedLoad(b.getDoubleTy(), b.element(b.getInt8Ty(), s.block.args, offsetof(AttentionArgs, scale)), llvm::Align(8));
   Value* factor = b.splat(b.CreateFPTrunc(b.CreateFMul(scale, llvm::ConstantFP::get(b.getDoubleTy(), units)), b.getFloatTy()));
   Value* place = b.CreateAdd(b.CreateMul(s.block.name("b"), args.stride(TensorId::Q, 0)), b.CreateMul(s.block.name("q"), args.stride(TensorId::Q, 2)));
-  Value *base = b.element(b.getFloatTy(), args.base(TensorId::Q), place), *stride = args.stride(TensorId::Q, 1);
+  Value *base = s.operand(args.base(TensorId::Q), place), *stride = args.stride(TensorId::Q, 1);
   b.loop("start", b.constant(0), s.block.rows, 1, {}, [&](Value* row, llvm::ArrayRef<Value*>) {
-    Value* query = b.element(b.getFloatTy(), base, b.CreateMul(b.CreateAdd(s.block.first_head, row), stride));
+    Value* query = s.operand(base, b.CreateMul(b.CreateAdd(s.block.first_head, row), stride));
     Value* out = s.row(DecodeBuffer::Queries, row, s.program.padded(s.program.head_dim));
     each_dim_vector(b, s.program.head_dim, [&](Value* dim, int64_t count) {
-      b.store_vector(b.CreateFMul(load_lanes(b, b.element(b.getFloatTy(), query, dim), count), factor), b.element(b.getFloatTy(), out, dim));
+      b.store_vector(b.CreateFMul(load_lanes(s, s.operand(query, dim), count), factor), b.element(b.getFloatTy(), out, dim));
     });
     Value* output = s.row(DecodeBuffer::Output, row, s.program.padded(s.program.value_dim));
     each_dim_vector(b, s.program.value_dim, [&](Value* dim, int64_t) { b.store_vector(b.splat_real(0), b.element(b.getFloatTy(), output, dim)); });

@@ -71,8 +71,8 @@ Values products(DecodeStep& s, const Values& keys, const Values& values, Value* 
   Value* queries = s.row(DecodeBuffer::Queries, row, padded);
   const auto add = [&](Value* dim, int64_t count, Values sums) {
     Values vectors;
-    for (Value* value : values) prefetch(b, b.element(b.getFloatTy(), value, dim));
-    for (Value* key : keys) vectors.push_back(load_lanes(b, b.element(b.getFloatTy(), key, dim), count));
+    for (Value* value : values) prefetch(b, s.operand(value, dim));
+    for (Value* key : keys) vectors.push_back(load_lanes(s, s.operand(key, dim), count));
     for (int r = 0; r < rows; ++r) {
       Value* query = b.load_vector(b.element(b.getFloatTy(), queries, b.CreateAdd(dim, b.constant(r * padded))));
       for (size_t j = 0; j < kKeyTile; ++j) {
@@ -106,8 +106,8 @@ void score_tile(DecodeStep& s, Value* n, Value* row, int rows) {
       const auto offset = [&](DecodeBuffer list, Value* at) {
         return b.CreateAlignedLoad(b.getInt64Ty(), offset_slot(s, list, at), llvm::Align(8));
       };
-      keys.push_back(b.element(b.getFloatTy(), s.block.keys, offset(DecodeBuffer::KeyRows, key)));
-      values.push_back(b.element(b.getFloatTy(), s.block.values, offset(DecodeBuffer::ValueRows, fetched_row(b, key, s.program.step_keys))));
+      keys.push_back(s.operand(s.block.keys, offset(DecodeBuffer::KeyRows, key)));
+      values.push_back(s.operand(s.block.values, offset(DecodeBuffer::ValueRows, fetched_row(b, key, s.program.step_keys))));
     }
     const Values sums = products(s, keys, values, row, rows);
     for (int r = 0; r < rows; ++r) {

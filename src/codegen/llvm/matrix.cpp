@@ -37,8 +37,6 @@ Value* concatenate(IrBuilder& b, Values parts) {
   return parts[0];
 }
 
-llvm::FixedVectorType* group_type(IrBuilder& b) { return llvm::FixedVectorType::get(b.getFloatTy(), kGroup); }
-
 /// The addresses of lanes() rows from row `first`.
 Values addresses(IrBuilder& b, Value* first, llvm::function_ref<Value*(Value*)> row_address) {
   Values result;
@@ -47,33 +45,35 @@ Values addresses(IrBuilder& b, Value* first, llvm::function_ref<Value*(Value*)> 
 }
 
 /// Vector i of a group holds rows i, i + 4, i + 8, ... in its 128-bit lanes.
-Value* load_group(IrBuilder& b, const Values& rows, size_t i, Value* dim) {
+Value* load_group(IrBuilder& b, DType dtype, const Values& rows, size_t i, Value* dim) {
   Values parts;
   for (size_t row = i; row < rows.size(); row += kGroup) {
-    parts.push_back(b.CreateAlignedLoad(group_type(b), b.element(b.getFloatTy(), rows[row], dim), llvm::Align(4)));
+    parts.push_back(load_raw(b, dtype, operand_element(b, dtype, rows[row], dim), kGroup));
   }
-  return concatenate(b, parts);
+  return widened(b, dtype, concatenate(b, parts));
 }
 
-void store_group(IrBuilder& b, Value* vector, const Values& rows, size_t i, Value* dim) {
+void store_group(IrBuilder& b, DType dtype, Value* vector, const Values& rows, size_t i, Value* dim) {
+  Value* raw = rounded(b, dtype, vector);
   for (size_t row = i; row < rows.size(); row += kGroup) {
     const int first = static_cast<int>(row - i);
-    Value* part = b.CreateShuffleVector(vector, {first, first + 1, first + 2, first + 3});
-    b.CreateAlignedStore(part, b.element(b.getFloatTy(), rows[row], dim), llvm::Align(4));
+    Value* part = b.CreateShuffleVector(raw, {first, first + 1, first + 2, first + 3});
+    store_raw(b, dtype, part, operand_element(b, dtype, rows[row], dim));
   }
 }
 
-void pack_groups(IrBuilder& b, const Matrix& out, int64_t dims, Value* factor, llvm::function_ref<Value*(Value*)> row_address) {
+/// Columns [0, count) of out, four at a time. `load` gives vector i of a group, `finish` what is stored of a column.
+void pack_groups(IrBuilder& b, const Matrix& out, int64_t count, llvm::function_ref<Value*(Value*)> row_address,
+                 llvm::function_ref<Value*(const Values& rows, size_t i, Value* column)> load, llvm::function_ref<Value*(Value*)> finish) {
   b.loop("pack", b.constant(0), b.constant(out.rows), b.lanes(), {}, [&](Value* first, llvm::ArrayRef<Value*>) {
     const Values rows = addresses(b, first, row_address);
-    Value* factors = b.splat(factor);
-    b.loop("pack.dims", b.constant(0), b.constant(dims), kGroup, {}, [&](Value* dim, llvm::ArrayRef<Value*>) {
+    b.loop("pack.dims", b.constant(0), b.constant(count), kGroup, {}, [&](Value* column, llvm::ArrayRef<Value*>) {
       Values group;
-      for (size_t i = 0; i < kGroup; ++i) group.push_back(load_group(b, rows, i, dim));
+      for (size_t i = 0; i < kGroup; ++i) group.push_back(load(rows, i, column));
       group = transpose(b, group);
       for (int j = 0; j < kGroup; ++j) {
-        Value* column = out.column(b, b.CreateAdd(dim, b.constant(j)));
-        b.store_vector(b.CreateFMul(group[static_cast<size_t>(j)], factors), b.element(b.getFloatTy(), column, first));
+        Value* address = out.column(b, b.CreateAdd(column, b.constant(j)));
+        b.store_vector(finish(group[static_cast<size_t>(j)]), b.element(b.getFloatTy(), address, first));
       }
       return Values{};
     }, Trips::AtLeastOne);
@@ -81,9 +81,9 @@ void pack_groups(IrBuilder& b, const Matrix& out, int64_t dims, Value* factor, l
   }, Trips::AtLeastOne);
 }
 
-void unpack_groups(IrBuilder& b, const Matrix& in, int64_t dims, Value* scale, llvm::function_ref<Value*(Value*)> row_address) {
+void unpack_groups(IrBuilder& b, const Matrix& in, int64_t dims, Value* scale, const TensorRows& to) {
   b.loop("unpack", b.constant(0), b.constant(in.rows), b.lanes(), {}, [&](Value* first, llvm::ArrayRef<Value*>) {
-    const Values rows = addresses(b, first, row_address);
+    const Values rows = addresses(b, first, to.address);
     Value* factors = scale ? b.load_vector(b.element(b.getFloatTy(), scale, first)) : nullptr;
     b.loop("unpack.dims", b.constant(0), b.constant(dims), kGroup, {}, [&](Value* dim, llvm::ArrayRef<Value*>) {
       Values group;
@@ -93,7 +93,7 @@ void unpack_groups(IrBuilder& b, const Matrix& in, int64_t dims, Value* scale, l
         group.push_back(factors ? b.CreateFMul(value, factors) : value);
       }
       group = transpose(b, group);
-      for (size_t i = 0; i < kGroup; ++i) store_group(b, group[i], rows, i, dim);
+      for (size_t i = 0; i < kGroup; ++i) store_group(b, to.dtype, group[i], rows, i, dim);
       return Values{};
     }, Trips::AtLeastOne);
     return Values{};
@@ -126,25 +126,50 @@ void Matrix::store(IrBuilder& b, Value* index, const Values& value) const {
   for (size_t i = 0; i < value.size(); ++i) b.store_vector(value[i], vector_address(b, address, i));
 }
 
-void pack_rows(IrBuilder& b, const Matrix& out, int64_t dims, Value* factor, llvm::function_ref<Value*(Value*)> row_address) {
-  const int64_t grouped = dims / kGroup * kGroup;
-  if (grouped > 0) pack_groups(b, out, grouped, factor, row_address);
-  if (grouped == dims) return;
-  each_element(b, out, grouped, dims, [&](Value* row, Value* dim, Value* element) {
-    Value* source = b.element(b.getFloatTy(), row_address(row), dim);
-    Value* value = b.CreateAlignedLoad(b.getFloatTy(), source, llvm::Align(4));
-    b.CreateAlignedStore(b.CreateFMul(value, factor), element, llvm::Align(4));
+void pack_rows(IrBuilder& b, const Matrix& out, Value* factor, const TensorRows& from) {
+  const int64_t grouped = from.dims / kGroup * kGroup;
+  if (grouped > 0) {
+    pack_groups(b, out, grouped, from.address, [&](const Values& rows, size_t i, Value* dim) { return load_group(b, from.dtype, rows, i, dim); },
+                [&](Value* column) { return b.CreateFMul(column, b.splat(factor)); });
+  }
+  if (grouped == from.dims) return;
+  each_element(b, out, grouped, from.dims, [&](Value* row, Value* dim, Value* element) {
+    Value* raw = load_raw(b, from.dtype, operand_element(b, from.dtype, from.address(row), dim), 0);
+    b.CreateAlignedStore(b.CreateFMul(widened(b, from.dtype, raw), factor), element, llvm::Align(4));
   });
 }
 
-void unpack_rows(IrBuilder& b, const Matrix& in, int64_t dims, Value* scale, llvm::function_ref<Value*(Value*)> row_address) {
-  const int64_t grouped = dims / kGroup * kGroup;
-  if (grouped > 0) unpack_groups(b, in, grouped, scale, row_address);
-  if (grouped == dims) return;
-  each_element(b, in, grouped, dims, [&](Value* row, Value* dim, Value* element) {
+void pack_pairs(IrBuilder& b, const Matrix& out, const TensorRows& from) {
+  const int64_t pairs = from.dims / 2, grouped = pairs / kGroup * kGroup;
+  const auto address = [&](Value* row, Value* pair) { return operand_element(b, from.dtype, row, b.CreateMul(pair, b.constant(2))); };
+  const auto load = [&](llvm::Type* type, Value* at) { return b.CreateAlignedLoad(type, at, llvm::Align(static_cast<uint64_t>(size_of(from.dtype)))); };
+  if (grouped > 0) {
+    auto* four = llvm::FixedVectorType::get(b.getFloatTy(), kGroup);
+    const auto group = [&](const Values& rows, size_t i, Value* pair) {
+      Values parts;
+      for (size_t row = i; row < rows.size(); row += kGroup) parts.push_back(load(four, address(rows[row], pair)));
+      return concatenate(b, parts);
+    };
+    pack_groups(b, out, grouped, from.address, group, [](Value* column) { return column; });
+  }
+  const auto single = [&](int64_t first, int64_t end, llvm::Type* type) {
+    each_element(b, out, first, end, [&](Value* row, Value* pair, Value* element) {
+      Value* bits = b.CreateZExt(load(type, address(from.address(row), pair)), b.getInt32Ty());
+      b.CreateAlignedStore(bits, element, llvm::Align(4));
+    });
+  };
+  if (grouped < pairs) single(grouped, pairs, b.getInt32Ty());
+  if (from.dims % 2 != 0) single(pairs, pairs + 1, b.getInt16Ty());
+}
+
+void unpack_rows(IrBuilder& b, const Matrix& in, Value* scale, const TensorRows& to) {
+  const int64_t grouped = to.dims / kGroup * kGroup;
+  if (grouped > 0) unpack_groups(b, in, grouped, scale, to);
+  if (grouped == to.dims) return;
+  each_element(b, in, grouped, to.dims, [&](Value* row, Value* dim, Value* element) {
     Value* value = b.CreateAlignedLoad(b.getFloatTy(), element, llvm::Align(4));
     if (scale) value = b.CreateFMul(value, b.CreateAlignedLoad(b.getFloatTy(), b.element(b.getFloatTy(), scale, row), llvm::Align(4)));
-    b.CreateAlignedStore(value, b.element(b.getFloatTy(), row_address(row), dim), llvm::Align(4));
+    store_raw(b, to.dtype, rounded(b, to.dtype, value), operand_element(b, to.dtype, to.address(row), dim));
   });
 }
 

@@ -13,6 +13,7 @@ struct SourceUnit {
   std::unique_ptr<llvm::Module> module;  ///< Destroyed before its context.
   std::string symbol;                    ///< The AttentionKernel it defines.
   Target target;
+  std::string origin{};                  ///< What it was made from, for messages: sizes and formulas in one line.
 };
 
 /// The module as LLVM assembly text.

@@ -11,6 +11,7 @@
 
 #include "heddle/error.h"
 #include "src/codegen/reference/key_tiles.h"
+#include "src/codegen/reference/widened_operands.h"
 #include "src/ir/evaluate.h"
 
 namespace heddle::reference {
@@ -241,7 +242,8 @@ class Interpreter {
 AttentionResult interpret(const ir::TileProgram& program, const AttentionArgs& args, int64_t tiles_per_step) {
   ir::verify(program);
   if (tiles_per_step == 0) tiles_per_step = program.keys_per_step / program.tile_keys;
-  return Interpreter(program, args, tiles_per_step).run();
+  const WidenedOperands widened(args, program.dtype, program.head_dim, program.value_dim);
+  return Interpreter(program, widened.args(), tiles_per_step).run();
 }
 
 }  // namespace heddle::reference

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "src/codegen/reference/leaf_slots.h"
+#include "src/codegen/reference/widened_operands.h"
 #include "src/ir/evaluate.h"
 #include "src/ir/rewrite.h"
 
@@ -125,7 +126,9 @@ class RowJudge {
 
 }  // namespace
 
-AttentionResult judge(const ir::AttentionProblem& problem, const AttentionArgs& args, int threads) {
+AttentionResult judge(const ir::AttentionProblem& problem, const AttentionArgs& given, int threads) {
+  const WidenedOperands widened(given, problem.dtype, problem.head_dim, problem.value_dim);
+  const AttentionArgs& args = widened.args();
   AttentionResult result;
   const int64_t rows = args.batch * args.heads * args.sq;
   result.o.assign(static_cast<size_t>(rows * problem.value_dim), 0.0);

@@ -9,7 +9,7 @@
 
 namespace heddle::reference {
 
-/// O and LSE of the problem for float32 inputs q, k, v of `args` (strides, lengths, scale; parameters and tables in the
+/// O, not rounded, and LSE of the problem for inputs q, k, v of `args`, of the problem's dtype (strides, lengths, scale; parameters and tables in the
 /// orders of ir::parameter_order and ir::table_order); o and lse of `args` are not touched. Rows without an allowed key, and rows whose allowed scores are all
 /// -inf, give O = 0 and LSE = -inf. Results do not depend on `threads`.
 /// Cost: Sq * Sk mask evaluations (times batch * heads when the mask mentions b or h) and 2 * (D + Dv) flops an allowed pair.

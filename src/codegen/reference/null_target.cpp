@@ -28,7 +28,7 @@ class Counter {
 
   void operator()(const ir::Stage& s) {
     const int64_t dim = s.tensor == ir::TensorId::V ? program_.value_dim : program_.head_dim;
-    counts_.bytes_read += (s.tensor == ir::TensorId::Q ? rows_ : keys_) * dim * int64_t{sizeof(float)};
+    counts_.bytes_read += (s.tensor == ir::TensorId::Q ? rows_ : keys_) * dim * size_of(program_.dtype);
   }
   void operator()(const ir::Mma& s) {
     const ir::ValueInfo &lhs = info(s.lhs), &out = info(s.out);
@@ -45,7 +45,8 @@ class Counter {
     for (const ir::Statement& statement : s.body) std::visit(*this, statement.op);
   }
   void operator()(const ir::Store& s) {
-    counts_.bytes_written += rows_ * extent(info(s.in).cols) * int64_t{sizeof(float)};
+    const DType dtype = s.tensor == ir::TensorId::O ? program_.dtype : DType::Float32;
+    counts_.bytes_written += rows_ * extent(info(s.in).cols) * size_of(dtype);
   }
   void operator()(const ir::StoreValues&) { counts_.bytes_written += rows_ * keys_ * int64_t{sizeof(float)}; }
   void operator()(const ir::LoadValues&) { counts_.bytes_read += rows_ * keys_ * int64_t{sizeof(float)}; }

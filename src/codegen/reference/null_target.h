@@ -13,8 +13,8 @@ struct LaunchCounts {
   int64_t blocks = 0;
   int64_t full_tiles = 0, partial_tiles = 0;  ///< Over all blocks and key loops.
   int64_t mma_flops = 0;      ///< Two a multiply-add; existing rows and keys only.
-  int64_t bytes_read = 0;     ///< Staged float32 rows, counted every time they are staged.
-  int64_t bytes_written = 0;  ///< Stored float32 results.
+  int64_t bytes_read = 0;     ///< Staged rows, counted every time they are staged.
+  int64_t bytes_written = 0;  ///< Stored results.
   bool operator==(const LaunchCounts&) const = default;
 };
 

@@ -4,6 +4,7 @@
 
 #include "src/engine/compiler.h"
 #include "src/engine/compiler/facts_report.h"
+#include "src/engine/compiler/gpu_stages.h"
 #include "src/engine/compiler/kernel_pipeline.h"
 #include "src/engine/compiler/matrix_report.h"
 #include "src/engine/compiler/picture_cells.h"
@@ -23,6 +24,10 @@ class LlvmCompiler : public Compiler {
   }
 
   std::string stage(const ir::AttentionProblem& problem, StageText stage) override { return stage_text(problem, stage); }
+
+  std::string gpu_stage(const ir::AttentionProblem& problem, const GpuTarget& target, DType dtype, StageText stage) override {
+    return gpu_stage_text(problem, target, dtype, stage);
+  }
 
   FactsReport facts(const FactsRequest& request) override { return facts_report(request); }
 

@@ -19,6 +19,18 @@ namespace {
 
 constexpr const char* kSymbol = "heddle_attention";
 
+std::string summary(const ir::AttentionProblem& problem) {
+  std::string text = fmt::format("attention {} head_dim {}", problem.target.to_string(), problem.head_dim);
+  if (problem.value_dim != problem.head_dim) text += fmt::format(" value_dim {}", problem.value_dim);
+  if (problem.dtype != DType::Float32) text += " " + to_string(problem.dtype);
+  text += fmt::format(" mask {}", problem.mask ? ir::print(problem.mask) : "none");
+  if (problem.score) text += fmt::format(" score {}", ir::print(problem.score));
+  if (problem.few_queries) text += " few queries";
+  if (problem.lse) text += " lse";
+  if (problem.probabilities) text += " probabilities";
+  return text;
+}
+
 /// A problem on its way down, with the time of every step.
 struct Descent {
   lower::PipelineState front;
@@ -45,22 +57,13 @@ struct Descent {
   int64_t scratch_bytes() const { return few_queries() ? front.decode.scratch_bytes : schedule.scratch_bytes; }
   std::string schedule_text() const { return few_queries() ? ir::print(front.decode) : ir::print(schedule); }
   codegen::SourceUnit emit() {
-    return timed("emit", [&] {
+    codegen::SourceUnit unit = timed("emit", [&] {
       return few_queries() ? codegen::emit_kernel(front.decode, kSymbol) : codegen::emit_kernel(schedule, kSymbol);
     });
+    unit.origin = summary(front.problem);
+    return unit;
   }
 };
-
-std::string summary(const ir::AttentionProblem& problem) {
-  std::string text = fmt::format("attention {} head_dim {}", problem.target.to_string(), problem.head_dim);
-  if (problem.value_dim != problem.head_dim) text += fmt::format(" value_dim {}", problem.value_dim);
-  text += fmt::format(" mask {}", problem.mask ? ir::print(problem.mask) : "none");
-  if (problem.score) text += fmt::format(" score {}", ir::print(problem.score));
-  if (problem.few_queries) text += " few queries";
-  if (problem.lse) text += " lse";
-  if (problem.probabilities) text += " probabilities";
-  return text;
-}
 
 /// The parts of compressed rows as texts, parameters by the names the user gave them.
 std::vector<RowProgression> progressions(const lower::PipelineState& state) {
@@ -81,6 +84,7 @@ LaunchRecord record_of(const ir::AttentionProblem& problem, const Descent& desce
   LaunchRecord record;
   record.symbol = kSymbol;
   record.target = problem.target.to_string();
+  record.dtype = problem.dtype;
   record.head_dim = problem.head_dim;
   record.value_dim = problem.value_dim;
   record.block_rows = descent.front.plan.tile_rows;

@@ -78,6 +78,18 @@ Json json_of(const analysis::MatrixFacts& facts) {
   return json;
 }
 
+MatrixFindings findings_of(const analysis::MatrixFacts& facts, std::pair<int64_t, int64_t> tile) {
+  MatrixFindings found;
+  found.sq = facts.lengths.sq, found.sk = facts.lengths.sk, found.pairs = facts.nnz, found.empty_rows = facts.empty_rows;
+  found.irregular = facts.irregular, found.components = facts.components, found.lattice = facts.lattice.stride;
+  const analysis::TileCounts& tiles = facts.tiles.at({tile.first, tile.second});
+  found.tile_rows = tile.first, found.tile_keys = tile.second;
+  found.full_tiles = tiles.full, found.partial_tiles = tiles.partial, found.empty_tiles = tiles.empty;
+  if (facts.formula) found.formula = ir::print(facts.formula);
+  found.milliseconds = facts.milliseconds;
+  return found;
+}
+
 }  // namespace
 
 MatrixReport matrix_report(const MatrixRequest& request) {
@@ -85,10 +97,9 @@ MatrixReport matrix_report(const MatrixRequest& request) {
   options.threads = request.threads;
   options.tiles.clear();
   for (const auto& [rows, keys] : request.tiles) options.tiles.push_back({rows, keys});
-  const analysis::MatrixFacts facts = analysis::matrix_facts({request.data, request.sq, request.sk, request.row_stride}, options);
-  MatrixReport report{text_of(facts), json_of(facts).dump(2), {}};
-  if (facts.formula) report.formula = ir::print(facts.formula);
-  return report;
+  const analysis::MatrixFacts facts =
+      analysis::matrix_facts({request.data, request.sq, request.sk, request.row_stride, request.key_stride}, options);
+  return {text_of(facts), json_of(facts).dump(2), findings_of(facts, request.tiles.at(0)), facts.formula};
 }
 
 }  // namespace heddle::engine

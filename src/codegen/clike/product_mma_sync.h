@@ -1,0 +1,15 @@
+// Products by tensor cores of NVIDIA GPUs from sm_80 on.
+#pragma once
+#include "src/codegen/clike/product_text.h"
+
+namespace heddle::codegen::clike {
+
+class MmaSyncText : public ProductText {
+ public:
+  void with_keys(TextWriter& out, const Names& names, const ir::Mma& mma) const override;
+  void with_values(TextWriter& out, const Names& names, const ir::Mma& mma) const override;
+  void store(TextWriter& out, const Names& names, ir::ValueId value) const override;
+  void place(TextWriter& out) const override;
+};
+
+}  // namespace heddle::codegen::clike
