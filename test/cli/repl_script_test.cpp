@@ -25,7 +25,7 @@ std::string masked(std::string text) {
   const std::vector<std::pair<const char*, const char*>> rules = {{R"(\d+\.\d+ ms)", "T ms"},
                                                                   {R"(ms, \d+\.\dx)", "ms, Nx"},
                                                                   {R"( +T ms)", " T ms"},
-                                                                  {R"(cpu:\w+, \d+ threads)", "TARGET"},
+                                                                  {R"(cpu:[-\w]+, \d+ threads)", "TARGET"},
                                                                   {R"(#+ +T ms)", "# T ms"},
                                                                   {R"(\d+\.\d GFLOP)", "R GFLOP"},
                                                                   {R"(efficiency  \d+\.\d+)", "efficiency  E"},
