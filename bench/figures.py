@@ -197,6 +197,10 @@ def dense(bench):
                 title = f"dense, D {dim}, S 2048, 12 heads: share of the rate of {what} 2048^3, {threads_text(threads)}"
                 name = f"dense/D:{dim}/S:2048/H:12/threads:{threads}"
                 figures.append(Figure(title, bar, bench.ratio("dense_bench", name, "ratio", *options), at_least=True))
+    for dim in (64, 128):
+        title = f"dense, D {dim}, S 2048, 12 heads: bfloat16, times as fast as float32, {threads_text(CORES)}"
+        name = f"bfloat16/D:{dim}/S:2048/H:12/threads:{CORES}"
+        figures.append(Figure(title, 1.6, bench.ratio("dense_bench", name, "speedup"), at_least=True))
     return figures
 
 
